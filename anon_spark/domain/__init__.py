@@ -1,0 +1,1 @@
+"""Frozen values and their laws; NumPy only."""

@@ -1,0 +1,46 @@
+"""What a decider is given besides the frequency set: the policy bound to one table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from anon_spark.domain.hierarchy import Hierarchy
+from anon_spark.domain.policy import Loss, ModelSpec
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Problem:
+    """A policy bound to a table of ``rows`` rows (those dropped by ``nulls: suppress`` not counted).
+
+    hierarchies, weights, min_levels, max_levels: one a quasi-identifier, in the configured order; weights as configured, max_levels
+    resolved (at most levels - 1). leaf_rows: (m_i,) int64 rows of each leaf, a quasi-identifier each. sensitive: columns some model
+    reads, in the order of FrequencySet.sensitive; values: their value texts by number (None is null); ignores_null: whether a null
+    of that column is left out of histograms. models: as configured, column filled in.
+    """
+
+    rows: int
+    hierarchies: tuple[Hierarchy, ...]
+    weights: tuple[Fraction, ...]
+    min_levels: tuple[int, ...]
+    max_levels: tuple[int, ...]
+    leaf_rows: tuple[np.ndarray, ...]
+    models: tuple[ModelSpec, ...]
+    sensitive: tuple[str, ...] = ()
+    values: tuple[tuple[str | None, ...], ...] = ()
+    ignores_null: tuple[bool, ...] = ()
+    limit: Fraction = Fraction(0)
+    loss: Loss = "gcp"
+
+    @property
+    def k(self) -> int | None:
+        """The largest k asked for, None where no k-anonymity is."""
+        asked = [int(str(m.parameters["k"])) for m in self.models if m.model == "k-anonymity"]
+        return max(asked) if asked else None
+
+    @property
+    def may_suppress(self) -> int:
+        """Rows that may be suppressed: floor(limit * rows), exact."""
+        return int(self.limit * self.rows)

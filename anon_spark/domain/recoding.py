@@ -1,0 +1,45 @@
+"""What a decider returns: a recoding is data (DESIGN)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+Levels = tuple[int, ...]
+"""A node of the full-domain lattice: a level a quasi-identifier, in the configured order."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LatticeTrace:
+    """How the search went. nodes = all full-QI nodes within min and max levels = checked + marked + pruned (by models or by loss bound).
+
+    minimal: the holding nodes with no holding node below them, sorted; None where the search stopped before it knew them all.
+    steps: sentences told by those who did the work, the checks of subsets included.
+    """
+
+    nodes: int
+    checked: int
+    marked: int
+    pruned: int
+    subset_checks: int
+    minimal: tuple[Levels, ...] | None
+    steps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class FullDomainRecoding:
+    """One level a quasi-identifier. suppressed_rows: rows of the classes that fail at these levels, which are not published.
+
+    losses: every measure of METHODS 2.3-2.7 by its configuration name, exact; None where it has no meaning (c-avg without k).
+    by_column: gcp's unweighted part of each quasi-identifier, in order. classes, smallest, largest, squares: of the published rows.
+    """
+
+    levels: Levels
+    suppressed_rows: int
+    classes: int
+    smallest: int
+    largest: int
+    losses: Mapping[str, Fraction | None]
+    by_column: tuple[Fraction, ...]
+    trace: LatticeTrace = field(compare=False)

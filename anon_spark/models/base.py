@@ -1,0 +1,73 @@
+"""The contract of a privacy model: statistics that add up, a verdict that is plain arithmetic on them.
+
+``holds`` uses only arithmetic and comparison operators, so one definition serves NumPy arrays (in the driver process, in kernels)
+and Spark Columns (in grouped aggregations) without importing either. The audit shares none of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Protocol
+
+
+@dataclass(frozen=True)
+class Size:
+    """Rows of the class."""
+
+
+@dataclass(frozen=True)
+class Largest:
+    """The largest number of rows of the class that share one sensitive value; of the listed values (None = every value), 0 if none occurs."""
+
+    column: str
+    values: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """The number of distinct sensitive values in the class."""
+
+    column: str
+
+
+Statistic = Size | Largest | Distinct
+
+
+@dataclass(frozen=True)
+class Whole:
+    """The whole table as one class: rows, and each sensitive column's counts by value text (ignored nulls left out)."""
+
+    rows: int
+    counts: Mapping[str, Mapping[str | None, int]]
+
+
+class Model(Protocol):
+    """A predicate on one class (METHODS 1).
+
+    union_closed: the union of two classes that hold must hold. survives_any_rows: a class that holds still holds when any rows are
+    added (then it may prune beside a suppression limit).
+    """
+
+    name: ClassVar[str]
+    union_closed: ClassVar[bool]
+    survives_any_rows: ClassVar[bool]
+
+    @property
+    def reads(self) -> tuple[Statistic, ...]:
+        """The statistics that ``holds`` is given."""
+        ...
+
+    def holds(self, stats: Mapping[Statistic, Any]) -> Any:
+        """Whether classes hold: (g,) bool for (g,) integer arrays, a boolean Column for Columns."""
+        ...
+
+    def infeasible(self, whole: Whole, may_suppress: int) -> str | None:
+        """One sentence with the figures where no release of this table can hold (Lemma 1), else None."""
+        ...
+
+
+def exact(value: object) -> Fraction:
+    """A configured number as the decimal it was written as: 0.1 is 1/10."""
+    return value if isinstance(value, Fraction) else Fraction(str(value))
