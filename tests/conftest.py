@@ -29,7 +29,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out, and count as deselected, what needs absent data, and the long counts unless asked for."""
     absent = not (SHARED / "data").is_dir()
     full = config.getoption("--full")
-    out = [item for item in items if (item.get_closest_marker("shared") and absent) or (item.get_closest_marker("long") and not full)]
+    out = [
+        item for item in items if (item.get_closest_marker("shared") and absent) or (item.get_closest_marker("long") and not full)
+    ]
     if out:
         config.hook.pytest_deselected(items=out)
         items[:] = [item for item in items if item not in set(out)]

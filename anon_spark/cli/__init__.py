@@ -1,0 +1,1 @@
+"""The command line: logging, session, progress and exit codes live here only."""

@@ -1,0 +1,1 @@
+"""Tables, files and hierarchy files: what reads and writes."""

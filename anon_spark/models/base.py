@@ -19,7 +19,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Largest:
-    """The largest number of rows of the class that share one sensitive value; of the listed values (None = every value), 0 if none occurs."""
+    """The largest number of rows of the class that share one of the listed sensitive values (None = every value); 0 if none occurs."""
 
     column: str
     values: tuple[str, ...] | None = None
@@ -57,6 +57,11 @@ class Model(Protocol):
     @property
     def reads(self) -> tuple[Statistic, ...]:
         """The statistics that ``holds`` is given."""
+        ...
+
+    @property
+    def factor(self) -> int:
+        """The largest integer that ``holds`` multiplies a statistic by or compares it with: how wide the arithmetic must be."""
         ...
 
     def holds(self, stats: Mapping[Statistic, Any]) -> Any:

@@ -1,0 +1,77 @@
+"""The classes of a release: rows that print the same, with what the models ask of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+SIZE = "size"
+"""Rows of a class: the column of that name of a table of classes."""
+_WHICH, _VALUE, _ROWS = "which", "value", "n"
+
+
+def label_column(place: int) -> str:
+    """Name of a quasi-identifier's column in a table of classes."""
+    return f"q{place}"
+
+
+def published_text(column: Column, data_type: T.DataType) -> Column:
+    """A value's text as Spark casts it; a negative zero is zero, and no collation makes two values one."""
+    if isinstance(data_type, (T.FloatType, T.DoubleType)):
+        column = column + F.lit(0.0).cast(data_type)
+    return column.cast("string")
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What a model may ask of one sensitive column, as aggregates over the cells of a class (rows of one class and one value).
+
+    which: the number of the column; ignores_null: null counts for no model.
+    """
+
+    which: int
+    ignores_null: bool
+
+    def largest(self, listed: Sequence[str] | None) -> Column:
+        """The most rows of the class that share a value; of the listed ones, or of all."""
+        return F.coalesce(F.max(F.when(self._counts(listed), F.col(_ROWS))), F.lit(0)).cast("bigint")
+
+    def distinct(self) -> Column:
+        """Values in the class."""
+        return F.coalesce(F.sum(F.when(self._counts(None), F.lit(1))), F.lit(0)).cast("bigint")
+
+    def _counts(self, listed: Sequence[str] | None) -> Column:
+        mine, value = F.col(_WHICH) == self.which, F.col(_VALUE)
+        if listed is not None:
+            return mine & value.isNotNull() & value.isin(*listed)
+        return mine & value.isNotNull() if self.ignores_null else mine
+
+
+def classes_of(
+    labels: Sequence[Column], values: Sequence[Column], release: DataFrame, statistics: dict[str, Column]
+) -> DataFrame:
+    """A table of classes: columns q0.., size and the statistics (name -> aggregate over Cells); null, '' and 'null' are three labels.
+
+    values: the sensitive columns that some model asks for, by their number. Rows are grouped once, by labels and values together.
+    """
+    keys = [label_column(place) for place in range(len(labels))]
+    texts = [f"v{place}" for place in range(len(values))]
+    base = release.select(
+        *(column.alias(key) for column, key in zip(labels, keys, strict=True)),
+        *(column.alias(text) for column, text in zip(values, texts, strict=True)),
+    )
+    cells = base.groupBy(*keys, *texts).agg(F.count(F.lit(1)).alias(_ROWS))
+    if not values:
+        return cells.withColumnRenamed(_ROWS, SIZE)
+    if len(values) == 1:
+        cells = cells.withColumnRenamed(texts[0], _VALUE).withColumn(_WHICH, F.lit(0))
+    else:
+        pairs = F.array(*(F.struct(F.lit(i).alias(_WHICH), F.col(text).alias(_VALUE)) for i, text in enumerate(texts)))
+        cells = cells.select(*keys, _ROWS, F.inline(pairs))
+        cells = cells.groupBy(*keys, _WHICH, _VALUE).agg(F.sum(_ROWS).alias(_ROWS))
+    size = F.sum(F.when(F.col(_WHICH) == 0, F.col(_ROWS)))
+    return cells.groupBy(*keys).agg(size.alias(SIZE), *(column.alias(name) for name, column in statistics.items()))

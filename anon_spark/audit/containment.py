@@ -1,0 +1,155 @@
+"""Whether each row's raw value lies under the label that is printed for it, read from values and labels alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from pyspark.sql import Column as SparkColumn
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from anon_spark.audit.columns import BETWEEN, FEW, HELPER, look_up, named
+from anon_spark.audit.files import HierarchyLines, by_value, keys_of, read_hierarchy
+from anon_spark.audit.printed import PrintedInterval, ReadLabel, day_under, number_under, same_number, to_day, to_moment
+from anon_spark.audit.spelling import spelled_column
+from anon_spark.domain.errors import InternalError
+from anon_spark.domain.policy import ROOT, Column, DateHierarchy, FileHierarchy, IntervalHierarchy, MaskHierarchy, Policy
+
+_NUMBERS = ("integer", "decimal")
+_DATES = ("date", "timestamp")
+_DECLARED = {"string": "text", "double": "decimal"}
+
+
+def containment(
+    df: DataFrame, policy: Policy, raw: Mapping[str, str], label: Mapping[str, str], kinds: Mapping[str, str]
+) -> tuple[DataFrame, SparkColumn]:
+    """(df with look-up columns ``__audit_...``, how many quasi-identifiers of a row have a raw value that is not under its label).
+
+    raw, label: quasi-identifier -> name of its raw column (normalised, of any type that casts to its canonical text) and of its label
+    column; kinds: quasi-identifier -> text, integer, decimal, date, timestamp or boolean. Rows stay as they are: every look-up has
+    one row a key. The count is never null; 0 says that all is right. A null lies under null or the root alone, NaN and infinities
+    under themselves or the root. Plain Spark SQL, no worker processes.
+    Raises ConfigurationError where a hierarchy file can't be read, InternalError where df has columns of the look-ups' names.
+    """
+    if any(name.startswith(HELPER) for name in df.columns):
+        raise InternalError(f"a column that begins with {HELPER} is in the way of the audit")
+    outside: SparkColumn = F.lit(0)
+    for place, column in enumerate(policy.quasi_identifiers):
+        value, printed = f"{HELPER}raw_{place}", f"{HELPER}label_{place}"
+        df = df.withColumns({value: _text(named(raw[column.name]), column), printed: named(label[column.name]).cast("string")})
+        df, under = _under(df, column, place, _kind(column, kinds[column.name]), policy.where)
+        is_null, root = F.col(value).isNull(), F.col(printed) == ROOT
+        right = F.when(is_null, F.col(printed).isNull() | root).otherwise(root | under)
+        outside = outside + F.when(F.coalesce(right, F.lit(False)), 0).otherwise(1)
+    return df, outside
+
+
+def _text(raw: SparkColumn, column: Column) -> SparkColumn:
+    text = raw.cast("string")
+    return F.trim(text) if column.trim else text
+
+
+def _kind(column: Column, kind: str) -> str:
+    """What the values are: a text column may be declared to hold something else."""
+    return _DECLARED.get(column.type, column.type) if column.type is not None else kind
+
+
+def _under(df: DataFrame, column: Column, place: int, kind: str, where: str) -> tuple[DataFrame, SparkColumn]:
+    """(df, whether a value that is not null lies under a label that is not the root)."""
+    value, printed = f"{HELPER}raw_{place}", f"{HELPER}label_{place}"
+    hierarchy = column.hierarchy
+    if isinstance(hierarchy, IntervalHierarchy) or (hierarchy is None and kind in (*_NUMBERS, *_DATES)):
+        df, read = _read(df, printed)
+        under = [] if kind in _DATES else [number_under(value, read)]
+        under += [] if kind in _NUMBERS else [day_under(value, read)]
+        return df, (F.col(value) == F.col(printed)) | F.expr(f"({' OR '.join(under)})")
+    itself = _itself(value, printed, kind)
+    if isinstance(hierarchy, FileHierarchy):
+        df, among = _in_file(df, hierarchy, column, place, kind, where)
+        return df, itself | among
+    if isinstance(hierarchy, MaskHierarchy):
+        return df, itself | _masked(hierarchy, F.col(value), F.col(printed))
+    if isinstance(hierarchy, DateHierarchy):
+        return df, itself | _in_period(hierarchy, value, printed)
+    return df, itself
+
+
+def _read(df: DataFrame, printed: str) -> tuple[DataFrame, ReadLabel]:
+    read = ReadLabel(printed, f"{printed}_low", f"{printed}_high")
+    ends = PrintedInterval(printed)
+    return df.withColumns({read.low: F.expr(ends.low), read.high: F.expr(ends.high)}), read
+
+
+def _itself(value: str, printed: str, kind: str) -> SparkColumn:
+    """Whether the label is the value itself: the same text, number, date, moment or truth."""
+    same = F.col(value) == F.col(printed)
+    if kind in _NUMBERS:
+        return same | F.expr(same_number(value, printed))
+    if kind == "boolean":
+        return same | (F.lower(F.trim(F.col(value))) == F.col(printed))
+    if kind in _DATES:
+        read = to_day if kind == "date" else to_moment
+        return same | F.coalesce(F.expr(f"{read(f'trim({value})')} = {read(printed)}"), F.lit(False))
+    return same
+
+
+def _masked(spec: MaskHierarchy, value: SparkColumn, printed: SparkColumn) -> SparkColumn:
+    """What is left of the label without its mask begins (or, masked on the left, ends) the value, which is no longer than the label.
+
+    A value shorter than the longest is padded on the masked side; what is left of a label never ends in the mask's character, so it
+    is part of the value itself.
+    """
+    run = f"(?:{re.escape(spec.character)})+"
+    kept = F.regexp_replace(printed, rf"{run}\z" if spec.side == "right" else rf"\A{run}", "")
+    fits = value.startswith(kept) if spec.side == "right" else value.endswith(kept)
+    return (F.length(kept) < F.length(printed)) & (F.length(value) <= F.length(printed)) & fits
+
+
+def _in_period(spec: DateHierarchy, value: str, printed: str) -> SparkColumn:
+    day = F.expr(to_day(f"substring(trim({value}), 1, 10)"))
+    year = F.lpad(F.year(day).cast("string"), 4, "0")
+    month = F.month(day)
+    periods = {
+        "hour": F.concat(day.cast("string"), F.lit(" "), F.expr(f"substring(trim({value}), 12, 2)")),
+        "day": day.cast("string"),
+        "month": F.concat(year, F.lit("-"), F.lpad(month.cast("string"), 2, "0")),
+        "quarter": F.concat(year, F.lit("-Q"), F.quarter(day).cast("string")),
+        "half": F.concat(year, F.lit("-H"), F.when(month <= 6, "1").otherwise("2")),
+        "year": year,
+        "decade": F.concat(F.substring(year, 1, 3), F.lit("0s")),
+        "century": F.concat(F.substring(year, 1, 2), F.lit("00-"), F.substring(year, 1, 2), F.lit("99")),
+    }
+    found = F.lit(False)
+    for unit in spec.units:
+        found = found | F.coalesce(periods[unit] == F.col(printed), F.lit(False))
+    return found
+
+
+def _in_file(
+    df: DataFrame, spec: FileHierarchy, column: Column, place: int, kind: str, where: str
+) -> tuple[DataFrame, SparkColumn]:
+    """Look the value up; its line must have the label."""
+    lines = read_hierarchy(spec, column, where)
+    labels = by_value(lines, column, where, kind)
+    if spec.inner == "accept":
+        labels = {**_inner(lines, kind), **labels}
+    value, printed = _key(F.col(f"{HELPER}raw_{place}"), kind), F.col(f"{HELPER}label_{place}")
+    pairs = [f"{text}{BETWEEN}{label}" for text, path in labels.items() for label in path]
+    if len(pairs) <= FEW and all(pair.count(BETWEEN) == 1 for pair in pairs):
+        return df, F.coalesce(F.concat(value, F.lit(BETWEEN), printed).isin(pairs), F.lit(False))
+    key, known = f"{HELPER}key_{place}", f"{HELPER}known_{place}"
+    lookup = look_up(df.sparkSession, labels, key, known)
+    return df.join(lookup, value == F.col(key), "left"), F.coalesce(F.array_contains(F.col(known), printed), F.lit(False))
+
+
+def _inner(lines: HierarchyLines, kind: str) -> dict[str, tuple[str, ...]]:
+    return {key: path for text, path in lines.inner().items() for key in keys_of(text, kind)}
+
+
+def _key(value: SparkColumn, kind: str) -> SparkColumn:
+    if kind in _NUMBERS:
+        return spelled_column(value)
+    if kind in _DATES:
+        return F.trim(value)
+    return F.lower(F.trim(value)) if kind == "boolean" else value

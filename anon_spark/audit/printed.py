@@ -1,0 +1,110 @@
+"""Reading a printed interval in SQL: its ends, and whether a value lies between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+Cast = Callable[[str], str]
+"""SQL of a text -> SQL of its value, null where the text shows none."""
+
+
+@dataclass(frozen=True)
+class PrintedInterval:
+    """SQL of the parts of a label: ``[20, 24]``, ``[20.0, 25.0)``, ``< 20``, ``>= 90`` or a single value, which is both its ends.
+
+    label: SQL of its text. The ends are texts, null where the label has none on that side.
+    """
+
+    label: str
+
+    @property
+    def low(self) -> str:
+        x = self.label
+        return (
+            f"CASE WHEN {self._range} THEN substring({x}, 2, locate(', ', {x}) - 2) WHEN {self.above} THEN substring({x}, 4)"
+            f" WHEN {self.below} THEN NULL ELSE {x} END"
+        )
+
+    @property
+    def high(self) -> str:
+        x = self.label
+        return (
+            f"CASE WHEN {self._range} THEN substring({x}, locate(', ', {x}) + 2, length({x}) - locate(', ', {x}) - 2)"
+            f" WHEN {self.below} THEN substring({x}, 3) WHEN {self.above} THEN NULL ELSE {x} END"
+        )
+
+    @property
+    def below(self) -> str:
+        return f"startswith({self.label}, '< ')"
+
+    @property
+    def above(self) -> str:
+        return f"startswith({self.label}, '>= ')"
+
+    @property
+    def open_end(self) -> str:
+        """Whether the high end itself lies outside."""
+        return f"(endswith({self.label}, ')') OR {self.below})"
+
+    @property
+    def _range(self) -> str:
+        return f"(startswith({self.label}, '[') AND (endswith({self.label}, ']') OR endswith({self.label}, ')')))"
+
+
+@dataclass(frozen=True)
+class ReadLabel:
+    """Names of columns (SQL): the label, and the two ends that PrintedInterval reads from it, computed once a row."""
+
+    label: str
+    low: str
+    high: str
+
+    def over(self, value: str, cast: Cast) -> str:
+        """SQL: whether a value's text lies under the label; null where either can't be read."""
+        read = PrintedInterval(self.label)
+        v, low, high = cast(value), cast(self.low), cast(self.high)
+        return (
+            f"(({read.below} OR {v} >= {low})"
+            f" AND ({read.above} OR CASE WHEN {read.open_end} THEN {v} < {high} ELSE {v} <= {high} END))"
+        )
+
+
+def to_whole(text: str) -> str:
+    """bigint; texts with a point show none."""
+    return f"try_cast({text} AS bigint)"
+
+
+def to_decimal(text: str) -> str:
+    """decimal(38, 18); none for E notation, which may hold more places than that."""
+    return f"CASE WHEN {text} NOT RLIKE '[eE]' THEN try_cast({text} AS decimal(38, 18)) END"
+
+
+def to_double(text: str) -> str:
+    """A finite double; none for NaN, infinities and Java's suffixes."""
+    return f"CASE WHEN {text} NOT RLIKE '[A-DF-Za-df-z]' THEN try_cast({text} AS double) END"
+
+
+def to_day(text: str) -> str:
+    """A date in ISO form, nothing shorter."""
+    return f"CASE WHEN {text} RLIKE '^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}$' THEN try_cast({text} AS date) END"
+
+
+def to_moment(text: str) -> str:
+    """A timestamp without zone, at least a whole ISO date."""
+    return f"CASE WHEN {text} RLIKE '^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}' THEN try_cast({text} AS timestamp_ntz) END"
+
+
+def number_under(value: str, label: ReadLabel) -> str:
+    """Whether a number's text lies under a label's: exact where whole numbers or 18 places show both, else as doubles."""
+    return f"coalesce({label.over(value, to_whole)}, {label.over(value, to_decimal)}, {label.over(value, to_double)}, false)"
+
+
+def day_under(value: str, label: ReadLabel) -> str:
+    """Whether the day of a date's or timestamp's text lies under a label's."""
+    return f"coalesce({label.over(f'substring(trim({value}), 1, 10)', to_day)}, false)"
+
+
+def same_number(value: str, label: str) -> str:
+    """Whether two texts show one number."""
+    return f"coalesce({', '.join(f'{cast(value)} = {cast(label)}' for cast in (to_whole, to_decimal, to_double))}, false)"

@@ -1,0 +1,185 @@
+"""The audit of a release: every model on the classes as printed, their labels, columns and rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from anon_spark.audit.checks import Check, NotAuditableError, check_of
+from anon_spark.audit.classes import SIZE, Cells, classes_of, label_column, published_text
+from anon_spark.audit.labels import levels_of, with_validity
+from anon_spark.audit.result import AuditResult, Finding, ModelVerdict
+from anon_spark.audit.rows import row_findings
+from anon_spark.audit.structure import Structure, model_column, structure_of
+from anon_spark.audit.words import class_name, counted, printed
+from anon_spark.domain.policy import ROOT, MaskHierarchy, ModelSpec, Policy
+
+_EXAMPLES = 5
+
+
+def audit_release(
+    published: DataFrame,
+    policy: Policy,
+    *,
+    rows_of_input: int | None = None,
+    suppressed: int | None = None,
+    untouched: T.StructType | None = None,
+) -> AuditResult:
+    """Judge a release by its published columns alone (METHODS 1.1-1.4, 1.7; classes by what is printed).
+
+    rows_of_input: rows that could be published (those dropped by ``nulls: suppress`` not counted); suppressed: rows that the job says
+    it suppressed; untouched: the input's schema, to compare types. None: not known, not checked, and said so in ``cannot_know``.
+    One action where nothing is wrong; one more for each model or column of labels that is broken, to name a few classes.
+    Raises ConfigurationError where a hierarchy file of the policy can't be read.
+    """
+    structure = structure_of(published.schema, policy, untouched)
+    unsure = _cannot_know(policy, rows_of_input, untouched)
+    if not structure.groupable:
+        verdicts = tuple(ModelVerdict(spec.model, spec.parameters, False, None) for spec in policy.privacy)
+        return AuditResult(False, structure.findings, verdicts, None, None, None, None, None, None, unsure)
+    plan = _plan(published, policy, structure)
+    figures = plan.figures()
+    rows = figures["rows"] or 0
+    findings = [*structure.findings, *plan.refused]
+    findings += row_findings(policy, rows, figures["starred"] or 0, rows_of_input, suppressed)
+    findings += plan.model_findings(figures) + plan.label_findings(figures)
+    return AuditResult(
+        not findings, tuple(findings), plan.verdicts(figures), rows, figures["classes"], figures["smallest"], figures["median"],
+        rows / figures["classes"] if rows else None, figures["largest"], unsure,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """The table of classes, and what is asked of it. valid: one a quasi-identifier; checks: in the policy's order, None: refused."""
+
+    names: tuple[str, ...]
+    classes: DataFrame
+    valid: tuple[Column, ...]
+    specs: tuple[ModelSpec, ...]
+    checks: tuple[Check | None, ...]
+    refused: tuple[Finding, ...]
+
+    def figures(self) -> Row:
+        """Every figure in one row, by one job."""
+        size = F.col(SIZE)
+        labels = [F.col(label_column(place)) for place in range(len(self.names))]
+        starred = reduce(lambda all_, label: all_ & F.coalesce(label == ROOT, F.lit(False)), labels, F.lit(True))
+        asked = [F.count(F.lit(1)).alias("classes"), F.sum(size).alias("rows"), F.min(size).alias("smallest")]
+        asked += [F.max(size).alias("largest"), F.median(size).alias("median"), F.sum(F.when(starred, size)).alias("starred")]
+        for place, check in enumerate(self.checks):
+            if check is not None:
+                asked += [*_tally(check.breaks, f"m{place}"), check.worst.alias(f"worst_m{place}")]
+        for place, valid in enumerate(self.valid):
+            asked += _tally(~valid, f"l{place}")
+        return self.classes.agg(*asked).collect()[0]
+
+    def verdicts(self, figures: Row) -> tuple[ModelVerdict, ...]:
+        return tuple(
+            ModelVerdict(spec.model, spec.parameters, False, None)
+            if check is None
+            else ModelVerdict(
+                spec.model, check.parameters, not figures[f"classes_m{place}"], check.read(figures[f"worst_m{place}"])
+            )
+            for place, (spec, check) in enumerate(zip(self.specs, self.checks, strict=True))
+        )
+
+    def model_findings(self, figures: Row) -> list[Finding]:
+        """One finding for each model that some class breaks; names the worst few classes."""
+        return [
+            Finding(
+                check.spec.model, f"{check.title}: {self._broken(check, figures[f'classes_m{place}'], figures[f'rows_m{place}'])}"
+            )
+            for place, check in enumerate(self.checks)
+            if check is not None and figures[f"classes_m{place}"]
+        ]
+
+    def label_findings(self, figures: Row) -> list[Finding]:
+        """One finding for each quasi-identifier that prints labels foreign to its hierarchy; shows a few of them."""
+        findings = []
+        for place, name in enumerate(self.names):
+            if rows := figures[f"rows_l{place}"]:
+                label = label_column(place)
+                some = self.classes.where(~self.valid[place]).select(label).distinct().orderBy(label).limit(_EXAMPLES).collect()
+                shown = ", ".join(printed(row[0]) for row in some)
+                where = f"{counted(rows, 'row')} in {counted(figures[f'classes_l{place}'], 'class', 'classes')}"
+                findings.append(
+                    Finding("labels", f"{name}: {where} with labels that its hierarchy does not print there: {shown}")
+                )
+        return findings
+
+    def _broken(self, check: Check, classes: int, rows: int) -> str:
+        keys = [label_column(place) for place in range(len(self.names))]
+        worst = self.classes.where(check.breaks).orderBy(check.tightness, F.col(SIZE), *keys).limit(_EXAMPLES).collect()
+        told = [
+            (f"{counted(row[SIZE], 'row')}{check.told(row)}", class_name(self.names, (row[key] for key in keys))) for row in worst
+        ]
+        if classes == 1:
+            return "1 class of " + ": ".join(told[0])
+        listed = "; ".join(": ".join(part) for part in told)
+        more = f"; and {classes - len(told)} more" if classes > len(told) else ""
+        return f"{classes} classes of together {rows} rows; {listed}{more}"
+
+
+def _plan(published: DataFrame, policy: Policy, structure: Structure) -> _Plan:
+    release = published.toDF(*(f"c{place}" for place in range(len(published.columns))))
+    columns = policy.quasi_identifiers
+    labels = [F.col(f"c{structure.places[column.name]}").cast("string") for column in columns]
+    read = sorted({name for spec in policy.privacy if (name := _reads(spec, policy)) is not None})
+    types = [field.dataType for field in published.schema.fields]
+    values = [published_text(F.col(f"c{structure.places[name]}"), types[structure.places[name]]) for name in read]
+    checks, refused = _checks(policy, read)
+    statistics = {check.name: check.statistic for check in checks if check is not None and check.statistic is not None}
+    classes = classes_of(labels, values, release, statistics)
+    valid = []
+    for place, column in enumerate(columns):
+        classes, is_valid = with_validity(classes, label_column(place), column, policy)
+        valid.append(is_valid)
+    return _Plan(tuple(column.name for column in columns), classes, tuple(valid), policy.privacy, tuple(checks), tuple(refused))
+
+
+def _reads(spec: ModelSpec, policy: Policy) -> str | None:
+    return None if spec.model == "k-anonymity" else model_column(policy, spec.column)
+
+
+def _checks(policy: Policy, read: Sequence[str]) -> tuple[list[Check | None], list[Finding]]:
+    ignoring = {column.name for column in policy.columns if column.nulls == "ignore"}
+    checks: list[Check | None] = []
+    refused = []
+    for place, spec in enumerate(policy.privacy):
+        column = _reads(spec, policy)
+        cells = None if column is None else Cells(read.index(column), column in ignoring)
+        try:
+            checks.append(check_of(spec, column, cells, f"s{place}"))
+        except NotAuditableError as error:
+            checks.append(None)
+            refused.append(Finding(spec.model, f"{spec.model}: {error}"))
+    if policy.of_role("person"):
+        refused.append(Finding("person", "several rows a person: the audit counts rows, and so can't judge models over persons"))
+    return checks, refused
+
+
+def _tally(wrong: Column, name: str) -> list[Column]:
+    return [
+        F.coalesce(F.sum(F.when(wrong, F.lit(1))), F.lit(0)).alias(f"classes_{name}"),
+        F.coalesce(F.sum(F.when(wrong, F.col(SIZE))), F.lit(0)).alias(f"rows_{name}"),
+    ]
+
+
+def _cannot_know(policy: Policy, rows_of_input: int | None, untouched: T.StructType | None) -> tuple[str, ...]:
+    unsure = ["whether each row's raw value lies under its label: that is counted when a release is written"]
+    if rows_of_input is None:
+        unsure.append("how many rows the input had: lost rows and the suppression limit were not checked")
+    if untouched is None:
+        unsure.append("the types of the input's columns")
+    for column in policy.quasi_identifiers:
+        if column.hierarchy is not None and column.hierarchy.others == "root":
+            unsure.append(f"whether labels of {column.name} belong to its hierarchy: values outside it may print themselves")
+        elif isinstance(column.hierarchy, MaskHierarchy) and levels_of(column, policy).low == 0:
+            unsure.append(f"whether labels of {column.name} are masked as configured: any text may be a value")
+    return tuple(unsure)

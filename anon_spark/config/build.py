@@ -1,0 +1,86 @@
+"""A sound draft -> the frozen policy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from anon_spark.config.column_checks import check_columns
+from anon_spark.config.draft import ColumnDraft, Draft, ModelDraft, read_draft
+from anon_spark.config.endpoint_checks import check_endpoints
+from anon_spark.config.hierarchy_keys import read_hierarchy
+from anon_spark.config.keys import ColumnKeys, TopKeys
+from anon_spark.config.model_checks import check_models, column_of
+from anon_spark.config.notes import Notes
+from anon_spark.config.unbuilt import check_built
+from anon_spark.domain.errors import InternalError
+from anon_spark.domain.policy import Column, ModelSpec, Policy, Settings, Sink, Source, Suppression
+
+
+def build(raw: object, notes: Notes) -> Policy:
+    """The policy that a plain configuration asks for.
+
+    Raises ConfigurationError with every fault: of single keys, across keys, and of what is not built yet.
+    """
+    draft = read_draft(raw, notes)
+    check_endpoints(draft, notes)
+    check_columns(draft, notes)
+    check_models(draft, notes)
+    check_built(raw, notes)
+    notes.stop()
+    if draft.top.keys is None:
+        raise InternalError("a configuration without faults could not be read")
+    return _policy(draft, draft.top.keys, notes.where)
+
+
+def _policy(draft: Draft, top: TopKeys, where: str) -> Policy:
+    suppression = draft.suppression.keys if draft.suppression else None
+    settings = draft.settings.keys if draft.settings else None
+    return Policy(
+        job=top.job,
+        input=_source(draft),
+        output=_sink(draft),
+        report=draft.report.keys.path if draft.report and draft.report.keys else None,
+        columns=tuple(_column(column, column.keys) for column in draft.columns if column.keys),
+        unlisted=top.unlisted,
+        nulls=top.nulls,
+        privacy=tuple(_model(model, draft) for model in draft.privacy),
+        suppression=Suppression(limit=suppression.limit or Fraction(0), show=suppression.show) if suppression else Suppression(),
+        loss=top.loss,
+        numeric=top.numeric,
+        bounds=top.bounds,
+        seed=top.seed,
+        settings=Settings(**dict(settings)) if settings else Settings(),
+        where=where,
+    )
+
+
+def _source(draft: Draft) -> Source | None:
+    return Source(**dict(draft.input.keys)) if draft.input and draft.input.keys else None
+
+
+def _sink(draft: Draft) -> Sink | None:
+    if not draft.output or not draft.output.keys:
+        return None
+    keys = dict(draft.output.keys)
+    return Sink(**{**keys, "partition_by": tuple(keys["partition_by"])})
+
+
+def _column(column: ColumnDraft, keys: ColumnKeys) -> Column:
+    weight = Fraction(1) if keys.weight is None else keys.weight
+    return Column(**{**dict(keys), "weight": weight, "hierarchy": column.hierarchy})
+
+
+def _model(model: ModelDraft, draft: Draft) -> ModelSpec:
+    if model.piece.keys is None:
+        raise InternalError("a model without faults could not be read")
+    parameters = {name: _frozen(name, value) for name, value in model.parameters.items()}
+    return ModelSpec(model=model.piece.keys.model, column=column_of(model, draft), parameters=parameters)
+
+
+def _frozen(name: str, value: object) -> object:
+    if name == "hierarchy" and value is not None:
+        return read_hierarchy(value, (), Notes(""))
+    if isinstance(value, list):
+        return tuple(value)
+    return dict(value) if isinstance(value, Mapping) else value

@@ -1,0 +1,106 @@
+"""Checks across input, output, report and staging: each says one place, and no place lies in another that it would harm."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+
+from anon_spark.config.draft import Draft
+from anon_spark.config.keys import SinkKeys, SourceKeys
+from anon_spark.config.notes import Key, Notes, did_you_mean
+from anon_spark.config.pieces import Piece
+
+_SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.\-]+):(.*)$", re.DOTALL)
+_OWN_FORMATS = {".csv": "csv", ".json": "json", ".parquet": "parquet", ".orc": "orc", ".txt": "text", ".avro": "avro"}
+
+
+def check_endpoints(draft: Draft, notes: Notes) -> None:
+    """Note every fault of input, output, report and staging."""
+    if draft.input and draft.input.keys:
+        _source(draft.input, draft.input.keys, notes)
+    if draft.output and draft.output.keys:
+        _sink(draft.output, draft.output.keys, notes)
+        _partitions(draft, draft.output.keys, notes)
+    _apart(draft, notes)
+
+
+def _source(piece: Piece[SourceKeys], keys: SourceKeys, notes: Notes) -> None:
+    given = [name for name in ("path", "table", "query") if getattr(keys, name) is not None]
+    if len(given) > 1:
+        notes.add(piece.key, " and ".join(given), "exactly one of path, table, query")
+    elif not given and not piece.bad and not (keys.format and keys.options):
+        notes.add(piece.key, "none of path, table, query", "exactly one of them, or a format with options such as jdbc")
+    elif given == ["path"] and keys.format is None and "format" not in piece.bad:
+        ending = _OWN_FORMATS.get(posixpath.splitext(str(keys.path).rstrip("/"))[1].lower())
+        notes.add((*piece.key, "format"), "nothing", "the format of the path", f"write format: {ending}" if ending else "")
+    elif given in (["table"], ["query"]):
+        # a table may take options, such as the version to read
+        idle = {"format": keys.format is not None, "options": bool(keys.options) and given == ["query"]}
+        for name in (name for name, set_ in idle.items() if set_):
+            notes.add((*piece.key, name), f"{name} beside {given[0]}", f"{given[0]} alone")
+
+
+def _sink(piece: Piece[SinkKeys], keys: SinkKeys, notes: Notes) -> None:
+    jdbc = keys.format.lower() == "jdbc"
+    given = [name for name in ("path", "table") if getattr(keys, name) is not None] + ["format jdbc"] * jdbc
+    if len(given) > 1:
+        notes.add(piece.key, " and ".join(given), "exactly one of path, table, or format jdbc with options")
+    elif not given and not piece.bad:
+        notes.add(piece.key, "none of path and table", "exactly one of them, or format jdbc with options")
+    elif jdbc and "options" not in piece.bad:
+        for name in sorted({"url", "dbtable"} - {option.lower() for option in keys.options}):
+            notes.add((*piece.key, "options"), f"no {name}", "url and dbtable for format jdbc")
+
+
+def _partitions(draft: Draft, keys: SinkKeys, notes: Notes) -> None:
+    published = draft.names("quasi-identifier", "sensitive", "insensitive", "label")
+    unlisted = draft.top.keys.unlisted if draft.top.keys else "fail"
+    for number, name in enumerate(keys.partition_by):
+        hidden = name in draft.names("identifier", "person")
+        if hidden or (name not in published and draft.roles_known and unlisted != "keep"):
+            found = f"{name!r}, which is never published" if hidden else f"{name!r}, which is no column"
+            notes.add(("output", "partition_by", number), found, "published columns", did_you_mean(name, published))
+
+
+def _apart(draft: Draft, notes: Notes) -> None:
+    """The owner's report and raw intermediates never lie in the release; a release never lands on its own input."""
+    source = draft.input.keys if draft.input else None
+    sink = draft.output.keys if draft.output else None
+    report = draft.report.keys.path if draft.report and draft.report.keys else None
+    staging = draft.settings.keys.staging if draft.settings and draft.settings.keys else None
+    output = sink.path if sink else None
+    origin = source.path if source else None
+    _refuse(notes, ("report", "path"), report, output, "output", "it is for the owner alone", both=False)
+    _refuse(notes, ("settings", "staging"), staging, output, "output", "it holds raw rows", both=True)
+    _refuse(notes, ("output", "path"), output, origin, "input", "the input is never written to", both=True)
+    _refuse(notes, ("report", "path"), report, origin, "input", "the input is never written to", both=False)
+    if source and sink and source.table and sink.table and source.table.lower() == sink.table.lower():
+        notes.add(("output", "table"), "the table of the input", "another table: the input is never written to")
+
+
+def _refuse(notes: Notes, key: Key, path: str | None, other: str | None, name: str, why: str, *, both: bool) -> None:
+    """Note that ``path`` is, or lies in, the path ``other`` of ``name`` (or, with ``both``, holds it)."""
+    if path is None or other is None:
+        return
+    first, second = place(path), place(other)
+    expected = f"a place apart from it: {why}"
+    if first == second:
+        notes.add(key, f"the place of the {name}", expected)
+    elif first.startswith(second.rstrip("/") + "/"):
+        notes.add(key, f"a place inside the {name}", expected)
+    elif both and second.startswith(first.rstrip("/") + "/"):
+        notes.add(key, f"a place that holds the {name}", expected)
+
+
+def place(path: str) -> str:
+    """One spelling a place: ``file:`` or no scheme, ``dbfs:/x`` and ``/dbfs/x``, relative and absolute, ``a/../b`` and so on."""
+    scheme = _SCHEME.match(path)
+    kind, rest = (scheme[1].lower(), scheme[2]) if scheme else ("", path)
+    if kind == "dbfs":
+        bare = posixpath.normpath("/" + rest.lstrip("/"))
+        return bare if bare.startswith("/Volumes/") else f"/dbfs{bare}"
+    if kind in ("", "file"):
+        return os.path.abspath("/" + rest.lstrip("/") if kind else rest)
+    host, slash, tail = rest.lstrip("/").partition("/")
+    return f"{kind}://{host}{posixpath.normpath(slash + tail) if tail else ''}"

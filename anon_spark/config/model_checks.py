@@ -1,0 +1,85 @@
+"""Checks of the privacy models against the columns, the loss, and their own parameters' interplay."""
+
+from __future__ import annotations
+
+from anon_spark.config.draft import Draft, ModelDraft
+from anon_spark.config.hierarchy_keys import read_hierarchy
+from anon_spark.config.model_keys import (
+    ConfidenceBound,
+    EpsilonKSensitivity,
+    LDiversity,
+    OneColumnKeys,
+    TCloseness,
+)
+from anon_spark.config.notes import Key, Notes, did_you_mean, show
+from anon_spark.config.scalars import decimal
+
+
+def check_models(draft: Draft, notes: Notes) -> None:
+    """Note every fault of the models that spans keys."""
+    for model in draft.privacy:
+        keys, key, bad = model.piece.keys, model.piece.key, model.piece.bad
+        if isinstance(keys, OneColumnKeys):
+            _column(model, keys, draft, notes)
+        if isinstance(keys, LDiversity):
+            _diversity(keys, key, bad, notes)
+        elif isinstance(keys, TCloseness):
+            _closeness(keys, key, bad, notes)
+        elif isinstance(keys, EpsilonKSensitivity) and keys.b is not None and keys.weights != "height":
+            notes.add((*key, "b"), "b beside weights uniform", "b with weights: height alone")
+        elif isinstance(keys, ConfidenceBound):
+            _given(keys, key, draft, notes)
+    if draft.top.keys and draft.top.keys.loss == "c-avg" and draft.privacy and "k-anonymity" not in draft.asked:
+        notes.add(("loss",), "c-avg without k-anonymity", "a model k-anonymity under privacy, or another loss")
+
+
+def column_of(model: ModelDraft, draft: Draft) -> str | None:
+    """The sensitive column that a model reads, the only one where the model names none; None for k-anonymity."""
+    keys = model.piece.keys
+    if not isinstance(keys, OneColumnKeys):
+        return None
+    return keys.column if keys.column is not None else draft.names("sensitive")[0]
+
+
+def _column(model: ModelDraft, keys: OneColumnKeys, draft: Draft, notes: Notes) -> None:
+    key, sensitive = (*model.piece.key, "column"), draft.names("sensitive")
+    if not draft.roles_known or "column" in model.piece.bad:
+        return
+    if not sensitive:
+        notes.add(key, show(keys.column) if keys.column else "nothing", "a column with role sensitive; there is none")
+    elif keys.column is None:
+        if len(sensitive) > 1:
+            notes.add(key, "nothing", "one of the sensitive columns " + ", ".join(sensitive))
+    elif keys.column not in sensitive:
+        other = next((column.role for column in draft.columns if column.keys and column.keys.name == keys.column), None)
+        found = f"{keys.column!r}" + (f", whose role is {other}" if other else ", which is no column")
+        notes.add(key, found, "a sensitive column: " + ", ".join(sensitive), did_you_mean(keys.column, sensitive))
+
+
+def _diversity(keys: LDiversity, key: Key, bad: frozenset[str], notes: Notes) -> None:
+    if bad & {"kind", "l", "c"}:
+        return
+    if keys.kind in ("distinct", "recursive") and keys.l.denominator != 1:
+        notes.add((*key, "l"), decimal(keys.l), f"an integer >= 1 for kind {keys.kind}")
+    if keys.kind == "recursive" and keys.c is None:
+        notes.add((*key, "c"), "nothing", "c, a number > 0, for kind recursive")
+    if keys.kind != "recursive" and keys.c is not None:
+        notes.add((*key, "c"), f"c beside kind {keys.kind}", "c with kind recursive alone")
+
+
+def _closeness(keys: TCloseness, key: Key, bad: frozenset[str], notes: Notes) -> None:
+    if keys.hierarchy is not None:
+        read_hierarchy(keys.hierarchy, (*key, "hierarchy"), notes)
+    if bad & {"distance", "hierarchy"}:
+        return
+    if keys.distance == "hierarchical" and keys.hierarchy is None:
+        notes.add((*key, "hierarchy"), "nothing", "a hierarchy for distance hierarchical")
+    if keys.distance != "hierarchical" and keys.hierarchy is not None:
+        notes.add((*key, "hierarchy"), f"a hierarchy beside distance {keys.distance}", "it with distance hierarchical alone")
+
+
+def _given(keys: ConfidenceBound, key: Key, draft: Draft, notes: Notes) -> None:
+    known = draft.names("quasi-identifier")
+    for number, name in enumerate(keys.given if draft.roles_known else []):
+        if name not in known:
+            notes.add((*key, "given", number), repr(name), "quasi-identifiers: " + ", ".join(known), did_you_mean(name, known))

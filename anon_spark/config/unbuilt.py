@@ -1,0 +1,71 @@
+"""What the configuration has words for, but no job has the means for yet. One line a value: taking it out lifts it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from anon_spark.config.notes import Key, Notes, show
+
+ANY = object()
+"""Any value but null and an empty list."""
+NOT_BUILT: tuple[tuple[str, object], ...] = (
+    ("job", "top-down"),
+    ("job", "bottom-up"),
+    ("job", "alpha-k-top-down"),
+    ("job", "alpha-k-progressive"),
+    ("job", "ncp-clustering"),
+    ("job", "k-member"),
+    ("job", "kab"),
+    ("job", "milif"),
+    ("job", "anatomy"),
+    ("job", "bucketization"),
+    ("job", "tds"),
+    ("job", "pda"),
+    ("job", "marginals"),
+    ("job", "m-invariance"),
+    ("input.snapshot", "stage"),
+    ("output.table", ANY),
+    ("output.format", "jdbc"),
+    ("output.partition_by", ANY),
+    ("columns.*.role", "person"),
+    ("privacy.*.model", "t-closeness"),
+    ("privacy.*.model", "delta-disclosure"),
+    ("privacy.*.model", "beta-likeness"),
+    ("privacy.*.model", "epsilon-k-sensitivity"),
+    ("privacy.*.model", "l-alpha-diversity"),
+    ("privacy.*.model", "lambda-alpha-k"),
+    ("privacy.*.model", "confidence-bound"),
+    ("privacy.*.kind", "entropy"),
+    ("privacy.*.kind", "recursive"),
+    ("numeric", "bounds"),
+    ("bounds", "intervals"),
+)
+
+
+def check_built(raw: object, notes: Notes) -> None:
+    """Note each sound key of a plain configuration that holds what is not built yet."""
+    for pattern, refused in NOT_BUILT:
+        for key, value in _at(raw, pattern.split("."), ()):
+            if notes.bad(key) or not _is(value, refused):
+                continue
+            # a table's name is no choice among names: it is not repeated
+            what = str(key[-1]) if refused is ANY else f"{key[-1]} {refused}"
+            notes.add(key, "a value" if refused is ANY else show(value), advice=f"{what} is not built yet")
+
+
+def _is(value: object, refused: object) -> bool:
+    if refused is ANY:
+        return isinstance(value, str) or (isinstance(value, list) and bool(value))
+    # Spark takes its formats in any case
+    return isinstance(value, str) and value.lower() == refused
+
+
+def _at(value: object, names: list[str], key: Key) -> Iterator[tuple[Key, object]]:
+    """Every value that a dotted pattern reaches, ``*`` standing for each item of a list."""
+    if not names:
+        yield key, value
+    elif names[0] == "*" and isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from _at(item, names[1:], (*key, number))
+    elif isinstance(value, Mapping) and names[0] in value:
+        yield from _at(value[names[0]], names[1:], (*key, names[0]))

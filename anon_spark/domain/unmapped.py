@@ -1,0 +1,46 @@
+"""The error for values of the data that a hierarchy does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from anon_spark.domain.errors import DataError, Fault
+
+
+class UnmappedError(DataError):
+    """Values of one column are outside its hierarchy. Its text counts them; the values themselves are told only when asked.
+
+    column: its name. unmapped: text -> rows of the values that are nowhere in the hierarchy; inner: of those that are inner nodes
+    of it. distinct, rows: of the whole column. hint: a sentence on near misses, "" without any.
+    """
+
+    def __init__(
+        self,
+        where: str,
+        column: str,
+        unmapped: Mapping[str, int],
+        inner: Mapping[str, int],
+        distinct: int,
+        rows: int,
+        hint: str = "",
+    ):
+        self.column, self.unmapped, self.inner = column, dict(unmapped), dict(inner)
+        self.distinct, self.rows, self.hint = distinct, rows, hint
+        faults = []
+        if unmapped:
+            counts = self._counts(unmapped, "unmapped")
+            advice = f"add them to the hierarchy, or set others: root; --show-values shows some{'; ' if hint else ''}{hint}"
+            faults.append(Fault(where, f"{column}: {counts}", "", "every value in its hierarchy", advice))
+        if inner:
+            counts = self._counts(inner, "inner nodes of the hierarchy")
+            advice = "set inner: accept to make each a leaf under its node; --show-values shows some"
+            faults.append(Fault(where, f"{column}: {counts}", "", "leaves", advice))
+        super().__init__(faults)
+
+    def _counts(self, found: Mapping[str, int], what: str) -> str:
+        return f"{len(found)} of {self.distinct} distinct values {what}, {sum(found.values())} of {self.rows} rows"
+
+    def worst(self, limit: int = 5) -> tuple[tuple[str, int], ...]:
+        """Up to ``limit`` of the values with their rows, most rows first: raw data, to be shown only to who asked for it."""
+        found = {**self.unmapped, **self.inner}
+        return tuple(sorted(found.items(), key=lambda item: (-item[1], item[0]))[:limit])

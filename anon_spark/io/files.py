@@ -1,0 +1,168 @@
+"""Directories and small files where Spark's side keeps them: staging, putting in place, removing.
+
+The one room that may reach Hadoop's file systems through the JVM, and that on classic sessions alone: there a path means what it
+means to Spark (its default file system, its credentials). Over Spark Connect paths are opened by pyarrow: local paths and mounts,
+or an object store by its URI.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from typing import Any, Protocol
+
+from pyarrow import fs
+from pyspark.sql import SparkSession
+
+from anon_spark.domain.errors import ConfigurationError, Fault, PlatformError
+from anon_spark.domain.policy import Sink
+
+HIDDEN = ".anon-spark-"
+"""Prefix of our own directories; Spark takes names with a leading dot for hidden and never reads them by accident."""
+
+
+class Files(Protocol):
+    """What is needed of a file system. Paths are as configured; every method raises OSError or PlatformError on failure."""
+
+    def exists(self, path: str) -> bool: ...
+    def rename(self, source: str, target: str) -> None: ...
+    def delete(self, path: str) -> None: ...
+    def write(self, path: str, text: str) -> None: ...
+
+
+def is_connect(spark: SparkSession) -> bool:
+    """Whether this is a Spark Connect session, which has no JVM here."""
+    return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
+def files_of(spark: SparkSession, path: str) -> Files:
+    """The file system that holds ``path``."""
+    return _ArrowFiles(path) if is_connect(spark) else _HadoopFiles(spark, path)
+
+
+def refuse_relative(spark: SparkSession, where: str, paths: dict[str, str | None]) -> None:
+    """Over Connect a relative path would be resolved by a server whose working directory nobody knows: ConfigurationError."""
+    if not is_connect(spark):
+        return
+    faults = [
+        Fault(
+            where,
+            key,
+            f"the relative path {path!r}",
+            "an absolute path or a URI over Spark Connect",
+            "paths belong to Spark's side",
+        )
+        for key, path in paths.items()
+        if path and "://" not in path and not path.startswith(("/", "dbfs:", "file:"))
+    ]
+    if faults:
+        raise ConfigurationError(faults)
+
+
+def staging_of(target: str, release_id: str) -> str:
+    """A hidden directory beside ``target``, on the same file system, so that a rename can put what is in it in place."""
+    parent, name = posixpath.split(target.rstrip("/"))
+    return posixpath.join(parent, f"{HIDDEN}{name}-{release_id}")
+
+
+def inside(staging: str) -> str:
+    """Where the release is written in its staging directory: Spark warns of a path whose own name is hidden."""
+    return posixpath.join(staging, "release")
+
+
+def put_in_place(files: Files, staging: str, sink: Sink, where: str) -> None:
+    """Make the staged release the published one, and remove the staging directory.
+
+    With ``overwrite`` the old release is moved into the staging directory first and brought back on failure.
+    """
+    staged = inside(staging)
+    target = str(sink.path).rstrip("/")
+    refuse_existing(files, sink, where)
+    if not files.exists(target):
+        files.rename(staged, target)
+        files.delete(staging)
+        return
+    aside = posixpath.join(staging, "old")
+    files.rename(target, aside)
+    try:
+        files.rename(staged, target)
+    except BaseException:
+        files.rename(aside, target)
+        raise
+    files.delete(staging)
+
+
+def refuse_existing(files: Files, sink: Sink, where: str) -> None:
+    """ConfigurationError where the output exists and ``mode`` is error."""
+    if sink.mode == "error" and files.exists(str(sink.path)):
+        fault = Fault(
+            where, "output.path", f"{sink.path} exists already", "a new path", "choose another, or set output.mode: overwrite"
+        )
+        raise ConfigurationError([fault])
+
+
+class _HadoopFiles:
+    """Hadoop's file system of a path, through the JVM of a classic session."""
+
+    def __init__(self, spark: SparkSession, path: str):
+        self._jvm: Any = spark._jvm
+        self._fs = self._path(path).getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
+
+    def _path(self, path: str) -> Any:
+        return self._jvm.org.apache.hadoop.fs.Path(path)
+
+    def exists(self, path: str) -> bool:
+        return bool(self._fs.exists(self._path(path)))
+
+    def rename(self, source: str, target: str) -> None:
+        # HDFS would move the source *into* an existing target
+        if self._fs.exists(self._path(target)) or not self._fs.rename(self._path(source), self._path(target)):
+            raise PlatformError(f"{target}: a directory could not be renamed to this path; is it being written by another run?")
+
+    def delete(self, path: str) -> None:
+        self._fs.delete(self._path(path), True)
+
+    def write(self, path: str, text: str) -> None:
+        stream = self._fs.create(self._path(path), True)
+        try:
+            stream.write(bytearray(text.encode()))
+        finally:
+            stream.close()
+
+
+class _ArrowFiles:
+    """pyarrow's file system of a path: local, a mount, or an object store's URI."""
+
+    def __init__(self, path: str):
+        self._scheme = path.split("://", 1)[0] if "://" in path else ""
+        self._fs = fs.FileSystem.from_uri(path)[0] if self._scheme else fs.LocalFileSystem()
+
+    def _path(self, path: str) -> str:
+        plain = path.split("://", 1)[1] if self._scheme else path.removeprefix("file:")
+        return plain.replace("dbfs:/", "/dbfs/", 1) if plain.startswith("dbfs:/") else plain
+
+    def exists(self, path: str) -> bool:
+        return bool(self._fs.get_file_info(self._path(path)).type != fs.FileType.NotFound)
+
+    def rename(self, source: str, target: str) -> None:
+        if self.exists(target):
+            raise PlatformError(
+                f"{target}: appeared while the release was being put in place; is it being written by another run?"
+            )
+        if isinstance(self._fs, fs.LocalFileSystem):
+            os.rename(self._path(source), self._path(target))
+        else:
+            self._fs.move(self._path(source), self._path(target))
+
+    def delete(self, path: str) -> None:
+        if not self.exists(path):
+            return
+        if self._fs.get_file_info(self._path(path)).type == fs.FileType.Directory:
+            self._fs.delete_dir(self._path(path))
+        else:
+            self._fs.delete_file(self._path(path))
+
+    def write(self, path: str, text: str) -> None:
+        self._fs.create_dir(posixpath.dirname(self._path(path)), recursive=True)
+        with self._fs.open_output_stream(self._path(path)) as stream:
+            stream.write(text.encode())

@@ -1,0 +1,56 @@
+"""Reading hierarchy files: text, one line a leaf, ``leaf<sep>parent<sep>...<sep>root``, no header, UTF-8."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+from anon_spark.domain.errors import ConfigurationError, Fault
+
+
+def read_tree(path: str, sep: str = ";", *, near: Path | None = None) -> list[list[str]]:
+    """The labels of each line that is not blank, as they stand, blanks within labels included.
+
+    The file is looked for under ``path`` as given, beside the configuration file (``near``, its directory), and by its last name
+    there and in the working directory, where clusters put files that travel with a job. A byte order mark, either kind of line
+    end and a last line without one are fine; a label that holds the separator stands in double quotes.
+    Raises ConfigurationError: no such file (naming what was tried), unreadable, not UTF-8, badly quoted, or without a line.
+    """
+    if len(sep) != 1 or sep in '"\r\n':
+        raise _error(path, f"sep {sep!r}", "a single character, no quote or line end")
+    file = _find(path, near)
+    try:
+        text = file.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        found = f"a byte that is not UTF-8 at position {error.start}"
+        raise _error(str(file), found, "text in UTF-8", "save it as UTF-8") from None
+    except OSError as error:
+        raise _error(str(file), f"a file that can't be read ({error.strerror})", "a readable text file") from None
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=sep, strict=True)
+    try:
+        tree = [line for line in lines if len(line) > 1 or (line and line[0].strip())]
+    except csv.Error as error:
+        advice = "put labels that hold the separator or a quote in double quotes, with quotes inside doubled"
+        found = f"line {lines.line_num} that can't be read ({error})"
+        raise _error(str(file), found, "labels between separators", advice) from None
+    if not tree:
+        raise _error(str(file), "an empty file", f"one line a leaf: leaf{sep}parent{sep}...{sep}root")
+    return tree
+
+
+def _find(path: str, near: Path | None) -> Path:
+    given = Path(path)
+    tried = [given]
+    for candidate in (*((near / given, near / given.name) if near is not None else ()), Path(given.name)):
+        if candidate not in tried:
+            tried.append(candidate)
+    for candidate in tried:
+        if candidate.is_file():
+            return candidate
+    found = "a directory" if given.is_dir() else "no such file"
+    raise _error(path, found, "a hierarchy file", f"tried {', '.join(str(candidate.absolute()) for candidate in tried)}")
+
+
+def _error(where: str, found: str, expected: str, advice: str = "") -> ConfigurationError:
+    return ConfigurationError([Fault(where, "hierarchy", found, expected, advice)])

@@ -1,0 +1,138 @@
+"""The report of a run, put together from what its parts found."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from fractions import Fraction
+from importlib.metadata import PackageNotFoundError, version
+
+import numpy as np
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from anon_spark.audit.result import AuditResult
+from anon_spark.config.door import as_dict
+from anon_spark.domain.policy import Policy
+from anon_spark.domain.recoding import FullDomainRecoding
+from anon_spark.job.gather import Gathered
+from anon_spark.job.schema import BoundSchema
+from anon_spark.job.steps import Steps
+from anon_spark.metrics.lower_bound import gcp_lower_bound
+from anon_spark.plans.fetch import fetch_row
+from anon_spark.plans.frequency import ROWS, cell_names
+from anon_spark.report import words
+from anon_spark.report.document import Report
+from anon_spark.report.parts import (
+    AuditFindings,
+    ClassSize,
+    Finding,
+    Input,
+    LatticeFigures,
+    LossFigures,
+    ModelFinding,
+    Output,
+    Risk,
+    Suppressed,
+)
+
+PACKAGES = ("anon-spark", "pyspark", "numpy", "pandas", "pyarrow")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What identifies a run: its id, when it started, the table's own rows and columns, rows left out for a null."""
+
+    release_id: str
+    started: datetime
+    columns: int
+    null_rows: int
+
+
+def write_report(
+    run: Run, policy: Policy, gathered: Gathered, recoding: FullDomainRecoding, audit: AuditResult, steps: Steps,
+    spark: SparkSession, bound: BoundSchema, status: str, warnings: tuple[str, ...],
+) -> Report:  # fmt: skip
+    """The report with every key that a lattice job has a meaning for."""
+    problem = gathered.problem
+    classes, rows = recoding.classes, problem.rows - recoding.suppressed_rows
+    return Report(
+        job=policy.job,
+        status=status,
+        started=run.started.isoformat(timespec="seconds"),
+        release_id=run.release_id,
+        seconds=(datetime.now(timezone.utc) - run.started).total_seconds(),
+        steps=tuple(steps.done),
+        input=Input(problem.rows + run.null_rows, run.columns),
+        output=_output(audit, rows, classes),
+        suppressed=Suppressed(recoding.suppressed_rows, Fraction(recoding.suppressed_rows, problem.rows), run.null_rows),
+        models=tuple(ModelFinding(m.model, m.parameters, m.holds, m.worst) for m in audit.models),
+        loss=LossFigures.of(recoding, bound.names, _bound(gathered)),
+        lattice=LatticeFigures.of(recoding, bound.names),
+        audit=AuditFindings(audit.ok, tuple(Finding(f.rule, False, f.message) for f in audit.findings)),
+        risk=Risk.of(smallest=recoding.smallest, classes=classes, rows=rows, below_k_before=_below_k(gathered)),
+        warnings=warnings,
+        versions=versions(spark),
+        policy=as_dict(policy),
+    )
+
+
+def _output(audit: AuditResult, rows: int, classes: int) -> Output:
+    """The audit's own count of what is printed; the decider's where the audit could not group it."""
+    if not audit.rows or audit.smallest is None or audit.largest is None or audit.classes is None:
+        return Output(rows, classes, None)
+    size = ClassSize(audit.smallest, audit.median or 0, Fraction(audit.rows, audit.classes), audit.largest)
+    return Output(audit.rows, audit.classes, size)
+
+
+def _bound(gathered: Gathered) -> Fraction | None:
+    if gathered.local is None:
+        return None
+    return gcp_lower_bound(gathered.problem, gathered.local.codes, gathered.local.count)
+
+
+def _below_k(gathered: Gathered) -> Fraction | None:
+    """Share of the raw rows that stand in raw classes below k."""
+    k = gathered.problem.k
+    if k is None:
+        return None
+    if gathered.local is not None:
+        _, of_class = np.unique(gathered.local.codes, axis=0, return_inverse=True)
+        size = np.zeros(int(of_class.max()) + 1, np.int64)
+        np.add.at(size, of_class.ravel(), gathered.local.count)
+        return Fraction(int(size[size < k].sum()), gathered.problem.rows)
+    return Fraction(_below_k_on_spark(gathered.cells, len(gathered.problem.hierarchies), k), gathered.problem.rows)
+
+
+def _below_k_on_spark(cells: DataFrame, d: int, k: int) -> int:
+    classes = cells.groupBy(*cell_names(d, 0)[0]).agg(F.sum(ROWS).alias(ROWS))
+    below = F.sum(F.when(F.col(ROWS) < k, F.col(ROWS)).otherwise(F.lit(0)))
+    return int(fetch_row(classes.agg(below.alias("below")))["below"])
+
+
+def versions(spark: SparkSession) -> dict[str, str]:
+    """What the run was made with."""
+    found = {"python": platform.python_version(), "spark": spark.version}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def examples(gathered: Gathered, recoding: FullDomainRecoding, a_column: int = 3) -> tuple[words.Example, ...]:
+    """A few of the commonest values of each quasi-identifier with their labels: for the owner's terminal alone."""
+    shown = []
+    for hierarchy, level, rows in zip(gathered.problem.hierarchies, recoding.levels, gathered.problem.leaf_rows, strict=True):
+        seen: Mapping[str | None, str | None] = {}
+        for code in np.argsort(-rows, kind="stable")[:50].tolist():
+            after = hierarchy.labels[level][int(hierarchy.nodes[level][code])]
+            if rows[code] and after not in seen.values():
+                seen = {**seen, hierarchy.leaves[code]: after}
+            if len(seen) == a_column:
+                break
+        shown += [words.Example(hierarchy.column, before, after) for before, after in seen.items()]
+    return tuple(shown)

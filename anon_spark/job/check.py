@@ -1,0 +1,63 @@
+"""A dry run: bind everything, count, and say what a run would do and what is risky in what was asked."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, SparkSession
+
+from anon_spark.algorithms.lattice import refuse_infeasible
+from anon_spark.algorithms.node_space import lattice_size
+from anon_spark.domain.errors import ConfigurationError, InfeasibleError
+from anon_spark.domain.policy import Policy
+from anon_spark.io.tables import spark_faults
+from anon_spark.job.decide import refuse_large
+from anon_spark.job.gather import gather, null_rows_of, read_trees, without_null_rows
+from anon_spark.job.output import open_output
+from anon_spark.job.run import case_sensitive, source_of
+from anon_spark.job.schema import BoundSchema, bind_schema
+from anon_spark.job.steps import Steps
+from anon_spark.plans.fetch import fetch_rows
+from anon_spark.plans.materialise import Materialised
+from anon_spark.plans.profile import profile, warnings_from
+from anon_spark.report.plan import Plan
+
+
+def check(spark: SparkSession, policy: Policy, table: DataFrame | None = None) -> Plan:
+    """Bind the policy to its input and describe the run. Raises what a run would raise before its search, all but infeasibility."""
+    trees = read_trees(policy)
+    with spark_faults(policy.where, "Spark"):
+        open_output(spark, policy, "check")
+        table = source_of(spark, policy) if table is None else table
+        bound = bind_schema(table.schema, policy, case_sensitive(spark))
+        null_rows = null_rows_of(table, policy)
+        usable = without_null_rows(table, policy)
+        with Materialised() as kept:
+            gathered = gather(usable, policy, bound, trees, kept, Steps())
+        problem = gathered.problem
+        feasibility = []
+        try:
+            refuse_infeasible(problem, gathered.whole)
+        except InfeasibleError as error:
+            feasibility.append(str(error))
+        try:
+            refuse_large(problem, policy)
+        except ConfigurationError as error:
+            feasibility.append(str(error))
+        types = {field.name: field.dataType.simpleString() for field in table.schema.fields}
+        return Plan(
+            policy=policy,
+            types=types,
+            levels={h.column: h.levels for h in problem.hierarchies},
+            distinct={h.column: int((rows > 0).sum()) for h, rows in zip(problem.hierarchies, problem.leaf_rows, strict=True)},
+            nodes=lattice_size(problem),
+            rows=problem.rows + null_rows,
+            unlisted=tuple(name for name in types if name not in {c.name for c in policy.columns}),
+            feasibility=tuple(feasibility),
+            warnings=tuple(_warnings(usable, policy, bound)),
+        )
+
+
+def _warnings(table: DataFrame, policy: Policy, bound: BoundSchema) -> list[str]:
+    """Published columns that undo what the quasi-identifiers' levels hide."""
+    roles = {column.name: column.role for column in policy.columns}
+    found = profile(table, bound.names, bound.untouched, fetch_rows)
+    return warnings_from(found, {name: roles.get(name, "insensitive") for name in bound.untouched})

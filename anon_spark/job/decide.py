@@ -1,0 +1,76 @@
+"""The decision, in the driver process where the frequency set is small, on Spark where it is not: one meaning, two places."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from anon_spark.algorithms.lattice import decide, decide_with, failing_classes
+from anon_spark.algorithms.node_space import lattice_size
+from anon_spark.algorithms.search import node_limit
+from anon_spark.algorithms.spark_checker import SparkChecker
+from anon_spark.algorithms.star import star_holds
+from anon_spark.domain.errors import ConfigurationError, Fault
+from anon_spark.domain.policy import Policy
+from anon_spark.domain.problem import Problem
+from anon_spark.domain.recoding import FullDomainRecoding
+from anon_spark.job.gather import Gathered
+from anon_spark.job.steps import Steps
+from anon_spark.job.write import Plan
+from anon_spark.models.registry import build_all
+from anon_spark.plans.columns import HELPER
+from anon_spark.plans.local import local_table
+from anon_spark.plans.materialise import Materialised
+from anon_spark.plans.waves import encode
+
+
+def refuse_large(problem: Problem, policy: Policy) -> None:
+    """ConfigurationError for a lattice above the stated limit."""
+    nodes, limit = lattice_size(problem), node_limit(problem, build_all(problem.models))
+    if nodes > limit:
+        advice = "raise min_level or lower max_level of some quasi-identifiers, or use fewer"
+        raise ConfigurationError([Fault(policy.where, "columns", f"a lattice of {nodes:,} nodes", f"at most {limit:,}", advice)])
+
+
+def decide_levels(spark: SparkSession, policy: Policy, gathered: Gathered, kept: Materialised, steps: Steps) -> Plan:
+    """The optimum, and what the write pass needs of it. Raises InfeasibleError where there is none, ConfigurationError if too large."""
+    problem = gathered.problem
+    refuse_large(problem, policy)
+    with steps.step("lattice") as said:
+        if gathered.local is not None:
+            plan = _here(spark, policy, gathered)
+        else:
+            plan = _on_spark(policy, gathered, kept)
+        trace = plan.recoding.trace
+        said.append(f"{trace.nodes:,} nodes: {trace.checked:,} checked, {trace.marked:,} marked, {trace.pruned:,} pruned.")
+        said.extend(f"{sentence[0].upper()}{sentence[1:]}." for sentence in trace.steps)
+        if policy.suppression.show == "star" and plan.recoding.suppressed_rows and not plan.star:
+            said.append("The suppressed rows do not hold every model as a class: they are dropped, not printed.")
+    return plan
+
+
+def _here(spark: SparkSession, policy: Policy, gathered: Gathered) -> Plan:
+    assert gathered.local is not None
+    problem = gathered.problem
+    recoding = decide(problem, gathered.local)
+    if not recoding.suppressed_rows:
+        return Plan(recoding, None, False)
+    nodes = failing_classes(problem, gathered.local, recoding.levels)
+    columns = {f"{HELPER}g{i}": pa.array(nodes[:, i], pa.int32()) for i in range(len(problem.hierarchies))}
+    failing = local_table(spark, pa.table(columns))
+    return Plan(recoding, failing, _wants_star(policy, recoding) and star_holds(problem, gathered.local, recoding.levels))
+
+
+def _on_spark(policy: Policy, gathered: Gathered, kept: Materialised) -> Plan:
+    problem = gathered.problem
+    cells: DataFrame = kept.keep(encode(gathered.cells, problem.hierarchies, len(problem.sensitive)), "encoded")
+    checker = SparkChecker(problem, build_all(problem.models), cells)
+    recoding = decide_with(problem, checker, gathered.whole)
+    if not recoding.suppressed_rows:
+        return Plan(recoding, None, False)
+    failing = checker.failing(recoding.levels)
+    return Plan(recoding, failing, _wants_star(policy, recoding) and checker.star_holds(recoding.levels))
+
+
+def _wants_star(policy: Policy, recoding: FullDomainRecoding) -> bool:
+    return policy.suppression.show == "star" and recoding.suppressed_rows > 0

@@ -1,0 +1,231 @@
+"""From a table to a problem: the frequency set, the hierarchies bound to its values, and the place where it will be decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from anon_spark.domain.bind import UnmappedError, bind, coverage
+from anon_spark.domain.errors import ConfigurationError, DataError, Fault, InfeasibleError
+from anon_spark.domain.frequency import FrequencySet
+from anon_spark.domain.hierarchy import Hierarchy
+from anon_spark.domain.policy import Column, FileHierarchy, Policy
+from anon_spark.domain.problem import Problem
+from anon_spark.io.hierarchy_files import read_tree
+from anon_spark.job.cells import Values, encode, ordered, values_in
+from anon_spark.job.schema import BoundSchema
+from anon_spark.job.steps import Steps
+from anon_spark.models.base import Whole
+from anon_spark.plans.columns import named
+from anon_spark.plans.fetch import fetch_arrow, fetch_row
+from anon_spark.plans.frequency import ROWS, cell_names, frequencies, totals, values_of
+from anon_spark.plans.materialise import Materialised
+
+MAX_VALUES = 2_000_000
+"""Distinct values of all quasi-identifiers and counted columns together that may come to the driver (some 300 MB)."""
+Trees = Mapping[str, Sequence[Sequence[str]]]
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """A problem and its frequency set: in this process (``local``) or as a DataFrame of raw texts (``cells``) on Spark.
+
+    fingerprint: of the first scan, to be met again by the second. combinations: distinct cells.
+    """
+
+    problem: Problem
+    whole: Whole
+    cells: DataFrame
+    local: FrequencySet | None
+    fingerprint: int
+    combinations: int
+
+
+def read_trees(policy: Policy) -> dict[str, list[list[str]]]:
+    """The hierarchy files of the policy by column, all faults at once; no Spark."""
+    near = Path(policy.where).parent if Path(policy.where).is_file() else None
+    trees: dict[str, list[list[str]]] = {}
+    faults: list[Fault] = []
+    for column in policy.quasi_identifiers:
+        if isinstance(column.hierarchy, FileHierarchy):
+            try:
+                trees[column.name] = read_tree(column.hierarchy.path, column.hierarchy.sep, near=near)
+            except ConfigurationError as error:
+                faults += error.faults
+    if faults:
+        raise ConfigurationError(faults)
+    return trees
+
+
+def without_null_rows(table: DataFrame, policy: Policy) -> DataFrame:
+    """The rows that ``nulls: suppress`` leaves: those with no null in a quasi-identifier."""
+    if policy.nulls != "suppress":
+        return table
+    for column in policy.quasi_identifiers:
+        table = table.where(named(column.name).isNotNull())
+    return table
+
+
+def gather(table: DataFrame, policy: Policy, bound: BoundSchema, trees: Trees, kept: Materialised, steps: Steps) -> Gathered:
+    """One scan of the table, one shuffle; then the distinct values, and the cells themselves where they are few.
+
+    Raises DataError (values outside a hierarchy, nulls where they fail, too many distinct values), InfeasibleError (no rows).
+    """
+    d, s = len(bound.quasi_identifiers), len(bound.counted)
+    with steps.step("frequency set") as said:
+        cells = kept.keep(frequencies(table, bound.quasi_identifiers, bound.counted), "frequency-set")
+        total = fetch_row(totals(cells, d, s))
+        said.append(f"Grouped {total['rows']:,} rows into {total['cells']:,} distinct combinations.")
+    if total["rows"] == 0:
+        raise InfeasibleError(f"{policy.where}: the input has no rows: there is nothing to publish")
+    in_driver = _bytes(total["cells"], d, s) <= policy.settings.driver_megabytes * 1_000_000
+    with steps.step("encode") as said:
+        names = sum(cell_names(d, s), [])
+        fetched = fetch_arrow(cells) if in_driver else None
+        values = values_in(fetched, names, ROWS) if fetched is not None else _distinct(cells, d, s, policy)
+        _refuse_nulls(values[:d], policy)
+        hierarchies = bind_all(policy, bound, values[:d], trees)
+        problem = _problem(policy, bound, hierarchies, values, int(total["rows"]))
+        local = None if fetched is None else encode(fetched, names[:d], hierarchies, names[d:], problem.values, ROWS)
+        said.append(f"Bound {d} hierarchies; deciding {'in the driver process' if in_driver else 'on Spark'}.")
+    return Gathered(problem, _whole(problem, values[d:]), cells, local, int(total["fingerprint"]), int(total["cells"]))
+
+
+def _bytes(cells: int, d: int, s: int) -> int:
+    """Size of a frequency set in this process: codes, numbers, counts, and as much again while it is sorted."""
+    return cells * 2 * (4 * (d + s) + 8)
+
+
+def _distinct(cells: DataFrame, d: int, s: int, policy: Policy) -> list[Values]:
+    pairs = values_of(cells, d, s)
+    counts = {row["place"]: row["count"] for row in pairs.groupBy("place").count().collect()}
+    if sum(counts.values()) > MAX_VALUES:
+        names = [c.name for c in policy.quasi_identifiers]
+        widest = max(range(d), key=lambda i: counts.get(i, 0))
+        found = f"{counts[widest]:,} distinct values of {names[widest]!r}"
+        raise DataError(
+            [
+                Fault(
+                    policy.where,
+                    "input",
+                    found,
+                    f"at most {MAX_VALUES:,} of all columns together",
+                    "round or shorten it in a query",
+                )
+            ]
+        )
+    table: pa.Table = fetch_arrow(pairs)
+    result: list[Values] = [{} for _ in range(d + s)]
+    for place, value, rows in zip(*(table[name].to_pylist() for name in ("place", "value", "rows")), strict=True):
+        result[place][value] = rows
+    return result
+
+
+def _refuse_nulls(values: Sequence[Values], policy: Policy) -> None:
+    advice = "clean the input, or set nulls to value or suppress"
+    faults = [
+        Fault(policy.where, column.name, f"null in {known[None]:,} rows", "no null (nulls: fail)", advice)
+        for column, known in zip(policy.quasi_identifiers, values, strict=True)
+        if None in known
+    ]
+    if faults and policy.nulls == "fail":
+        raise DataError(faults)
+
+
+def bind_all(policy: Policy, bound: BoundSchema, values: Sequence[Values], trees: Trees) -> list[Hierarchy]:
+    """Every hierarchy bound to its column's values; the faults of all columns at once, the configuration's first."""
+    hierarchies: list[Hierarchy] = []
+    wrong: list[Fault] = []
+    outside: list[Fault] = []
+    for column, raw, known in zip(policy.quasi_identifiers, bound.quasi_identifiers, values, strict=True):
+        try:
+            hierarchies.append(bind(column, raw.kind, known, tree=trees.get(column.name), where=policy.where))
+        except UnmappedError as error:
+            outside += [_with_hint(fault, column, known, trees) for fault in error.faults]
+        except ConfigurationError as error:
+            wrong += error.faults
+        except DataError as error:
+            outside += error.faults
+    if wrong:
+        raise ConfigurationError(wrong)
+    if outside:
+        raise DataError(outside)
+    return hierarchies
+
+
+def _with_hint(fault: Fault, column: Column, known: Values, trees: Trees) -> Fault:
+    """Name another column whose hierarchy file covers these values better."""
+    own = coverage(trees[column.name], known) if column.name in trees else 1
+    better = {name: coverage(tree, known) for name, tree in trees.items() if name != column.name}
+    best = max(better, key=lambda name: better[name], default=None)
+    if best is None or better[best] <= own:
+        return fault
+    hint = f"the hierarchy of {best!r} would cover {float(better[best]):.0%} of its distinct values"
+    return Fault(fault.where, fault.key, fault.found, fault.expected, f"{fault.advice}; {hint}" if fault.advice else hint)
+
+
+def _problem(
+    policy: Policy, bound: BoundSchema, hierarchies: Sequence[Hierarchy], values: Sequence[Values], rows: int
+) -> Problem:
+    columns = policy.quasi_identifiers
+    counted = {c.name: c for c in policy.of_role("sensitive")}
+    names = tuple(raw.name for raw in bound.counted)
+    return Problem(
+        rows=rows,
+        hierarchies=tuple(hierarchies),
+        weights=tuple(c.weight for c in columns),
+        min_levels=tuple(c.min_level for c in columns),
+        max_levels=tuple(_max_level(c, h, policy) for c, h in zip(columns, hierarchies, strict=True)),
+        leaf_rows=tuple(_leaf_rows(h, known) for h, known in zip(hierarchies, values, strict=False)),
+        models=policy.privacy,
+        sensitive=names,
+        values=tuple(ordered(known) for known in values[len(hierarchies) :]),
+        ignores_null=tuple(counted[name].nulls == "ignore" for name in names),
+        limit=policy.suppression.limit,
+        loss=policy.loss,
+    )
+
+
+def _whole(problem: Problem, values: Sequence[Values]) -> Whole:
+    counts = {}
+    for name, known, ignores in zip(problem.sensitive, values, problem.ignores_null, strict=True):
+        counts[name] = {text: rows for text, rows in known.items() if not (ignores and text is None)}
+    return Whole(problem.rows, counts)
+
+
+def _leaf_rows(hierarchy: Hierarchy, values: Values) -> np.ndarray:
+    rows = np.zeros(len(hierarchy.leaves), np.int64)
+    for text, count in values.items():
+        rows[hierarchy.codes[text]] += count
+    return rows
+
+
+def _max_level(column: Column, hierarchy: Hierarchy, policy: Policy) -> int:
+    top = hierarchy.levels - 1
+    for key, level in (("max_level", column.max_level), ("min_level", column.min_level)):
+        if level is not None and level > top:
+            fault = Fault(
+                policy.where,
+                f"{column.name}.{key}",
+                str(level),
+                f"at most {top}, the root of its hierarchy",
+                f"levels are 0 to {top}",
+            )
+            raise ConfigurationError([fault])
+    return top if column.max_level is None else column.max_level
+
+
+def null_rows_of(table: DataFrame, policy: Policy) -> int:
+    """Rows of the input that hold a null in a quasi-identifier: one scan, only where ``nulls: suppress`` asks for it."""
+    if policy.nulls != "suppress":
+        return 0
+    holds = F.lit(False)
+    for column in policy.quasi_identifiers:
+        holds = holds | named(column.name).isNull()
+    return int(fetch_row(table.where(holds).agg(F.count(F.lit(1)).alias("n")))["n"])

@@ -1,0 +1,121 @@
+"""Where a release is staged and how it is put in place, its report with it; whatever fails, nothing is left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import posixpath
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from pyspark.sql import DataFrame, SparkSession
+
+from anon_spark.domain.errors import ConfigurationError, Fault
+from anon_spark.domain.policy import Policy, Sink
+from anon_spark.io.files import (
+    HIDDEN,
+    Files,
+    files_of,
+    inside,
+    is_connect,
+    put_in_place,
+    refuse_existing,
+    refuse_relative,
+    staging_of,
+)
+from anon_spark.io.tables import SPARK_ERRORS, read_back
+
+
+@dataclass(frozen=True)
+class Output:
+    """sink: the configured one, or a temporary one where the policy names none (``temporary``); staging: a directory of the run's own;
+    scratch: directories of intermediates, which never outlive the run."""
+
+    sink: Sink
+    staging: str
+    files: Files
+    temporary: bool
+    where: str
+    scratch: list[str] = field(default_factory=list)
+
+    @property
+    def staged(self) -> str:
+        """Where the run writes the release."""
+        return inside(self.staging)
+
+    def publish(self) -> None:
+        """Put the staged release in place; a temporary one is where it should be already."""
+        if not self.temporary:
+            put_in_place(self.files, self.staging, self.sink, self.where)
+
+    def remove(self) -> None:
+        """Remove what was staged; never raises, since it runs when something else has failed already."""
+        with contextlib.suppress(OSError, *SPARK_ERRORS):
+            self.files.delete(self.staging)
+        self.remove_scratch()
+
+    def scratch_path(self, directory: str, name: str) -> str:
+        """A place for an intermediate, remembered for removal."""
+        self.scratch.append(posixpath.join(directory, f"{HIDDEN}{name}"))
+        return self.scratch[-1]
+
+    def remove_scratch(self) -> None:
+        """Remove the intermediates that could not be persisted."""
+        for path in self.scratch:
+            with contextlib.suppress(OSError, *SPARK_ERRORS):
+                self.files.delete(path)
+
+    def read(self, spark: SparkSession, staged: DataFrame) -> DataFrame:
+        """The release where it is published, by the schema that was audited."""
+        return read_back(spark, self.sink, str(self.sink.path), staged.schema)
+
+
+def open_output(spark: SparkSession, policy: Policy, release_id: str) -> Output:
+    """Refuse an output that can't be written before anything is computed. Raises ConfigurationError."""
+    paths = {
+        "input.path": policy.input.path if policy.input else None,
+        "output.path": policy.output.path if policy.output else None,
+        "settings.staging": policy.settings.staging,
+    }
+    refuse_relative(spark, policy.where, paths)
+    if policy.output is None or policy.output.path is None:
+        staging = posixpath.join(_temporary(spark, policy), f"{HIDDEN}{release_id}")
+        return Output(Sink(path=inside(staging)), staging, files_of(spark, staging), True, policy.where)
+    target = policy.output.path
+    files = files_of(spark, target)
+    refuse_existing(files, policy.output, policy.where)
+    return Output(policy.output, staging_of(target, release_id), files, False, policy.where)
+
+
+def _temporary(spark: SparkSession, policy: Policy) -> str:
+    if policy.settings.staging:
+        return policy.settings.staging
+    if is_connect(spark):
+        fault = Fault(
+            policy.where, "settings.staging", "nothing", "a directory that the server can write", "set it, or give an output"
+        )
+        raise ConfigurationError([fault])
+    return tempfile.gettempdir()
+
+
+@contextlib.contextmanager
+def report_files(spark: SparkSession, path: str | None, release_id: str, texts: dict[str, str]) -> Iterator[None]:
+    """Write the report beside its place first, publish in the body, then rename: a report that can't be written stops the release."""
+    if path is None:
+        yield
+        return
+    files = files_of(spark, path)
+    staged = {name: posixpath.join(path, f"{HIDDEN}{release_id}-{name}") for name in texts}
+    try:
+        for name, text in texts.items():
+            files.write(staged[name], text)
+        yield
+        for name, source in staged.items():
+            target = posixpath.join(path, name)
+            files.delete(target)
+            files.rename(source, target)
+    except BaseException:
+        with contextlib.suppress(OSError, *SPARK_ERRORS):
+            for source in staged.values():
+                files.delete(source)
+        raise

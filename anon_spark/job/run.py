@@ -1,0 +1,148 @@
+"""The whole job: read, bind, decide, write to staging, audit, and only then put in place."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timezone
+
+from pyspark.sql import DataFrame, SparkSession
+
+from anon_spark.audit.release import audit_release
+from anon_spark.audit.result import AuditResult
+from anon_spark.domain.errors import AuditError, ConfigurationError, Fault
+from anon_spark.domain.policy import Policy
+from anon_spark.domain.recoding import FullDomainRecoding
+from anon_spark.io.tables import read, spark_faults
+from anon_spark.job.account import Run, examples, write_report
+from anon_spark.job.decide import decide_levels
+from anon_spark.job.gather import Gathered, gather, null_rows_of, read_trees, without_null_rows
+from anon_spark.job.output import Output, open_output, report_files
+from anon_spark.job.release import Release
+from anon_spark.job.schema import BoundSchema, bind_schema
+from anon_spark.job.steps import Steps
+from anon_spark.job.write import stage
+from anon_spark.plans.materialise import Materialised
+from anon_spark.report.document import RETURNED, STATUS_OF_EXIT, Report
+from anon_spark.report.html import render_html
+from anon_spark.report.words import Example
+
+RELEASE = "release"
+"""Name of the one table of a release."""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A release with what only the owner's terminal may show."""
+
+    release: Release
+    examples: tuple[Example, ...]
+
+
+def anonymize(table: DataFrame, policy: Policy) -> Release:
+    """Anonymize a DataFrame; publishes to the policy's output if it names one, else to a temporary directory (see Release).
+
+    Raises the errors of ``anon_spark.domain.errors``; nothing is published unless the audit confirms it.
+    """
+    return run(table.sparkSession, policy, table).release
+
+
+def run(
+    spark: SparkSession, policy: Policy, table: DataFrame | None = None, on_start: Callable[[str], None] = lambda name: None
+) -> Finished:
+    """Run a job on its configured input, or on ``table``."""
+    started, release_id = datetime.now(timezone.utc), uuid.uuid4().hex
+    trees = read_trees(policy)
+    with spark_faults(policy.where, "Spark"):
+        output = open_output(spark, policy, release_id)
+        table = source_of(spark, policy) if table is None else table
+        bound = bind_schema(table.schema, policy, case_sensitive(spark))
+        job = _Job(
+            spark,
+            policy,
+            bound,
+            table,
+            Run(release_id, started, len(table.columns), null_rows_of(table, policy)),
+            Steps(on_start),
+        )
+        try:
+            return job.finish(trees, output)
+        except BaseException:
+            output.remove()
+            raise
+
+
+def source_of(spark: SparkSession, policy: Policy) -> DataFrame:
+    """The configured input; ConfigurationError where there is none."""
+    if policy.input is None:
+        raise ConfigurationError([Fault(policy.where, "input", "nothing", "a path, a table or a query", "add the key input")])
+    return read(spark, policy.input, policy.where)
+
+
+def case_sensitive(spark: SparkSession) -> bool:
+    """Whether the session takes names that differ by capitals for different ones."""
+    return str(spark.conf.get("spark.sql.caseSensitive", "false")).lower() == "true"
+
+
+@dataclass(frozen=True)
+class _Job:
+    spark: SparkSession
+    policy: Policy
+    bound: BoundSchema
+    table: DataFrame
+    about: Run
+    steps: Steps
+
+    def finish(self, trees: dict[str, list[list[str]]], output: Output) -> Finished:
+        policy, steps = self.policy, self.steps
+        table = without_null_rows(self.table, policy)
+        with Materialised(self._stage_of(output)) as kept:
+            gathered = gather(table, policy, self.bound, trees, kept, steps)
+            plan = decide_levels(self.spark, policy, gathered, kept, steps)
+            with steps.step("write") as said:
+                staged = stage(table, policy, self.bound, gathered, plan, output.sink, output.staged)
+                said.append("Wrote the release to staging; its rows are those of the input, its order tells nothing.")
+            with steps.step("audit") as said:
+                audit = audit_release(staged, policy, rows_of_input=gathered.problem.rows)
+                said.append(
+                    f"{len(audit.models)} models over {audit.classes or 0:,} printed classes: {'confirmed' if audit.ok else 'refused'}."
+                )
+            report = self._report(gathered, plan.recoding, audit, output)
+            shown = examples(gathered, plan.recoding)
+        texts = {"report.json": report.to_json(), "report.html": render_html(report, shown)}
+        if not audit.ok:
+            self._tell_refusal(texts)
+            raise AuditError("\n".join(f"{policy.where}: audit: {finding.message}" for finding in audit.findings))
+        return Finished(self._publish(report, texts, output, staged), shown)
+
+    def _stage_of(self, output: Output) -> Callable[[DataFrame, str], DataFrame] | None:
+        """Where a session can't persist, intermediates go to the directory that the owner named for them, and with the run.
+
+        They hold raw combinations: without such a directory nothing is written, and plans are computed again.
+        """
+        if self.policy.settings.staging is None:
+            return None
+
+        def write(frame: DataFrame, name: str) -> DataFrame:
+            path = output.scratch_path(str(self.policy.settings.staging), f"{self.about.release_id}-{name}")
+            frame.write.parquet(path)
+            return self.spark.read.parquet(path)
+
+        return write
+
+    def _report(self, gathered: Gathered, recoding: FullDomainRecoding, audit: AuditResult, output: Output) -> Report:
+        status = STATUS_OF_EXIT[AuditError.exit_code] if not audit.ok else RETURNED if output.temporary else STATUS_OF_EXIT[0]
+        return write_report(self.about, self.policy, gathered, recoding, audit, self.steps, self.spark, self.bound, status, ())
+
+    def _tell_refusal(self, texts: dict[str, str]) -> None:
+        with report_files(self.spark, self.policy.report, self.about.release_id, texts):
+            pass
+
+    def _publish(self, report: Report, texts: dict[str, str], output: Output, staged: DataFrame) -> Release:
+        with report_files(self.spark, self.policy.report, self.about.release_id, texts):
+            output.publish()
+        output.remove_scratch()
+        if output.temporary:
+            return Release({RELEASE: staged}, report, self.bound.names, output.remove)
+        return Release({RELEASE: output.read(self.spark, staged)}, report, self.bound.names)

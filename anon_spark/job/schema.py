@@ -1,0 +1,154 @@
+"""A policy bound to a schema: every column resolved, every fault listed, before any job runs."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import types as T
+
+from anon_spark.audit.fingerprint import unhashable
+from anon_spark.domain.errors import ConfigurationError, Fault
+from anon_spark.domain.policy import Column, DateHierarchy, IntervalHierarchy, Policy
+from anon_spark.plans.columns import DECLARED, HELPER, RawColumn, kind_of, raw_column
+
+HIDDEN_ROLES = frozenset({"identifier", "person"})
+"""Roles whose columns are never published."""
+
+
+@dataclass(frozen=True)
+class BoundSchema:
+    """quasi_identifiers: raw columns in the configured order; counted: the sensitive columns that some model reads; output: the
+    published columns in the input's order; untouched: those of them that pass unchanged; read: every input column that is needed."""
+
+    quasi_identifiers: tuple[RawColumn, ...]
+    counted: tuple[RawColumn, ...]
+    output: tuple[str, ...]
+    untouched: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the quasi-identifiers."""
+        return tuple(raw.name for raw in self.quasi_identifiers)
+
+
+def bind_schema(schema: T.StructType, policy: Policy, case_sensitive: bool) -> BoundSchema:
+    """Resolve every column of the policy in the input's schema. Raises ConfigurationError with every fault at once."""
+    faults = [*_name_faults(schema, policy, case_sensitive), *_type_faults(schema, policy), *unhashable(schema, policy)]
+    if faults:
+        raise ConfigurationError(faults)
+    types = {field.name: field.dataType for field in schema.fields}
+    read = {model.column for model in policy.privacy if model.column}
+    listed = {column.name: column for column in policy.columns}
+    kept = [
+        n
+        for n in types
+        if (n in listed and listed[n].role not in HIDDEN_ROLES) or (n not in listed and policy.unlisted == "keep")
+    ]
+    quasi = {column.name for column in policy.quasi_identifiers}
+    return BoundSchema(
+        tuple(raw_column(c.name, types[c.name], c.type, c.trim) for c in policy.quasi_identifiers),
+        tuple(raw_column(c.name, types[c.name]) for c in policy.of_role("sensitive") if c.name in read),
+        tuple(kept),
+        tuple(name for name in kept if name not in quasi),
+    )
+
+
+def nearest(name: str, names: Sequence[str]) -> str:
+    """Advice that names the most similar valid name; empty where none is similar."""
+    folded = {other.casefold(): other for other in names}
+    found = difflib.get_close_matches(name.casefold(), folded, 1)
+    return f"did you mean {folded[found[0]]!r}?" if found else ""
+
+
+def _name_faults(schema: T.StructType, policy: Policy, case_sensitive: bool) -> Iterator[Fault]:
+    names = schema.names
+    where = policy.where
+    for place, column in enumerate(policy.columns):
+        if column.name not in names:
+            advice = nearest(column.name, names) or f"its columns: {_some(names)}"
+            yield Fault(
+                where, f"columns.{place}.name", f"{column.name!r}, which the input lacks", "a column of the input", advice
+            )
+    listed = {column.name for column in policy.columns}
+    unlisted = [name for name in names if name not in listed]
+    if unlisted and policy.unlisted == "fail":
+        advice = "give each a role, or set unlisted: drop (not published) or keep (published as it is)"
+        yield Fault(where, "columns", f"no role for {_some(unlisted)}", "a role for every column of the input", advice)
+    helpers = [name for name in names if name.startswith((HELPER, "__audit_"))]
+    if helpers:
+        yield Fault(
+            where, "input", f"columns named like our own: {_some(helpers)}", f"no name that begins with {HELPER}", "rename them"
+        )
+    if not case_sensitive:
+        yield from _colliding(names, where)
+
+
+def _colliding(names: Sequence[str], where: str) -> Iterator[Fault]:
+    seen: dict[str, str] = {}
+    for name in names:
+        other = seen.setdefault(name.casefold(), name)
+        if other != name or names.count(name) > 1:
+            advice = "rename one of them, or set spark.sql.caseSensitive to true"
+            yield Fault(
+                where,
+                "input",
+                f"columns {other!r} and {name!r}, which Spark takes for one",
+                "names that differ by more than capitals",
+                advice,
+            )
+            return
+
+
+def _type_faults(schema: T.StructType, policy: Policy) -> Iterator[Fault]:
+    types = {field.name: field.dataType for field in schema.fields}
+    read = {model.column for model in policy.privacy}
+    for place, column in enumerate(policy.columns):
+        if column.name not in types:
+            continue
+        grouped = column.role == "quasi-identifier" or (column.role == "sensitive" and column.name in read)
+        found = types[column.name]
+        kind = kind_of(found)
+        if grouped and kind is None:
+            advice = (
+                "explode it, or turn it into one text or number in a query"
+                if isinstance(found, T.ArrayType)
+                else "cast it in a query"
+            )
+            expected = "text, boolean, number, date or timestamp"
+            yield Fault(policy.where, f"columns.{place} ({column.name})", f"type {found.simpleString()}", expected, advice)
+        elif kind is not None and column.role == "quasi-identifier":
+            yield from _kind_faults(policy.where, place, column, kind, found)
+
+
+def _kind_faults(where: str, place: int, column: Column, kind: str, found: T.DataType) -> Iterator[Fault]:
+    key = f"columns.{place} ({column.name})"
+    target = DECLARED[column.type] if column.type else kind
+    if target not in (kind, "text") and kind != "text" and (kind, target) not in {("timestamp", "date"), ("integer", "decimal")}:
+        yield Fault(
+            where,
+            f"{key}.type",
+            f"{column.type} of a column of type {found.simpleString()}",
+            "its own type",
+            "cast it in a query",
+        )
+        return
+    tree = column.hierarchy
+    if isinstance(tree, DateHierarchy) and target not in {"text", "date", "timestamp"}:
+        yield Fault(
+            where,
+            f"{key}.hierarchy",
+            f"date, on type {found.simpleString()}",
+            "a date or timestamp",
+            "set its type or cast it in a query",
+        )
+    if isinstance(tree, IntervalHierarchy) and target not in {"text", "integer", "decimal", "date"}:
+        yield Fault(
+            where, f"{key}.hierarchy", f"intervals, on type {found.simpleString()}", "a number or a date", "use a date hierarchy"
+        )
+
+
+def _some(names: Sequence[str], limit: int = 20) -> str:
+    shown = ", ".join(repr(name) for name in names[:limit])
+    return shown + (f" and {len(names) - limit} more" if len(names) > limit else "")

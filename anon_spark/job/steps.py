@@ -1,0 +1,32 @@
+"""What was done, told by those who did it, with its time."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from anon_spark.report.parts import Step
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class Steps:
+    """The steps of one run, in order; each ends with its sentence. on_start: told the name of a step as it begins (progress)."""
+
+    on_start: Callable[[str], None] = lambda name: None
+    done: list[Step] = field(default_factory=list)
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[list[str]]:
+        """Time one step; the body appends its sentences to what it is given."""
+        self.on_start(name)
+        started, said = time.perf_counter(), list[str]()
+        yield said
+        seconds = time.perf_counter() - started
+        text = " ".join(said)
+        log.info("%s: %s (%.1f s)", name, text, seconds)
+        self.done.append(Step(name, seconds, text))

@@ -1,0 +1,88 @@
+"""Write the release to a staging directory; what the write pass counts is compared with both scans and with what is read back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, Observation
+from pyspark.sql import functions as F
+
+from anon_spark.audit.containment import containment
+from anon_spark.audit.fingerprint import fingerprint as conservation
+from anon_spark.domain.errors import AuditError, ConfigurationError, DataError, Fault, InternalError
+from anon_spark.domain.policy import Policy, Sink
+from anon_spark.domain.recoding import FullDomainRecoding
+from anon_spark.io.tables import CSV_WRITE, options_of, read_back, spark_faults
+from anon_spark.job.gather import Gathered
+from anon_spark.job.schema import BoundSchema
+from anon_spark.plans.columns import named
+from anon_spark.plans.fetch import fetch_row
+from anon_spark.plans.frequency import fingerprint
+from anon_spark.plans.publish import SUPPRESSED, hide_order, label, published
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the write pass puts on the rows: the recoding, and the node numbers of the classes that it suppresses (None for none)."""
+
+    recoding: FullDomainRecoding
+    failing: DataFrame | None
+    star: bool
+
+
+def stage(
+    table: DataFrame, policy: Policy, bound: BoundSchema, gathered: Gathered, plan: Plan, sink: Sink, path: str
+) -> DataFrame:
+    """Write the release to ``path`` and read it back.
+
+    Raises DataError where the second scan saw another table than the first, AuditError where a row's raw value is not under its
+    printed label or an untouched column came back changed, ConfigurationError where the format can't hold the columns.
+    """
+    labelled = label(table, bound.quasi_identifiers, gathered.problem.hierarchies, plan.recoding.levels, plan.failing)
+    raws, labels = dict(zip(bound.names, labelled.raws, strict=True)), dict(zip(bound.names, labelled.labels, strict=True))
+    kinds = {raw.name: raw.kind for raw in bound.quasi_identifiers}
+    frame, outside = containment(labelled.frame, policy, raws, labels, kinds)
+    texts = [*[F.col(raw) for raw in labelled.raws], *[raw.text for raw in bound.counted]]
+    scanned, written = Observation("anon-spark scan"), Observation("anon-spark write")
+    frame = frame.observe(
+        scanned,
+        F.count(F.lit(1)).alias("rows"),
+        F.sum(labelled.unknown).alias("unknown"),
+        F.sum(F.when(F.col(SUPPRESSED), F.lit(0)).otherwise(outside)).alias("outside"),
+        F.sum(F.col(SUPPRESSED).cast("long")).alias("suppressed"),
+        fingerprint(texts).alias("fingerprint"),
+    )
+    release = published(
+        type(labelled)(frame, labelled.raws, labelled.labels, labelled.unknown), bound.names, bound.output, plan.star
+    )
+    release = without_metadata(release)
+    release = release.observe(written, *conservation(release.schema, release.columns))
+    with spark_faults(policy.where, "output", ConfigurationError):
+        hide_order(release).write.format(sink.format).options(**options_of(sink, CSV_WRITE)).mode("errorifexists").save(path)
+    _compare(scanned.get, gathered, plan, policy)
+    back = read_back(table.sparkSession, sink, path, release.schema)
+    again = fetch_row(back.agg(*conservation(release.schema, release.columns))).asDict()
+    if again != written.get:
+        raise AuditError(
+            f"{policy.where}: output: rows came back changed from {sink.format}: this format or its options can't hold them"
+        )
+    return back
+
+
+def without_metadata(release: DataFrame) -> DataFrame:
+    """The same columns without the input's comments and metadata, which can hold anything and would go into every file's footer."""
+    return release.select(*[named(name).alias(name, metadata={}) for name in release.columns])
+
+
+def _compare(scanned: Mapping[str, object], gathered: Gathered, plan: Plan, policy: Policy) -> None:
+    seen = {"rows": gathered.problem.rows, "unknown": 0, "fingerprint": gathered.fingerprint}
+    if any(int(str(scanned[key] or 0)) != value for key, value in seen.items()):
+        advice = "let nothing write to it during a run, or copy it first"
+        raise DataError([Fault(policy.where, "input", "a table that changed between two scans", "the same rows twice", advice)])
+    if int(str(scanned["outside"] or 0)):
+        raise AuditError(
+            f"{policy.where}: {scanned['outside']} raw values are not under their printed label: nothing was published"
+        )
+    if int(str(scanned["suppressed"] or 0)) != plan.recoding.suppressed_rows:
+        raise InternalError("the rows suppressed are not those that were decided")

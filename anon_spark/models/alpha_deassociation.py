@@ -1,0 +1,67 @@
+"""alpha-deassociation (Wong, Li, Fu & Wang 2009, "(alpha, k)-anonymous data publishing", Definitions 4 and 5; METHODS 1.2, 1.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from anon_spark.models.base import Largest, Size, Statistic, Whole
+from anon_spark.models.wording import ceiling, decimal, left_over, named, share
+
+
+@dataclass(frozen=True)
+class AlphaDeassociation:
+    """No listed sensitive value (None: no value at all) has more than alpha of a class's rows, alpha in (0, 1]."""
+
+    column: str
+    alpha: Fraction
+    values: tuple[str, ...] | None = None
+    name: ClassVar[str] = "alpha-deassociation"
+    union_closed: ClassVar[bool] = True
+    survives_any_rows: ClassVar[bool] = False
+
+    @property
+    def reads(self) -> tuple[Statistic, ...]:
+        return (Size(), self.largest)
+
+    @property
+    def largest(self) -> Largest:
+        """The statistic that alpha bounds."""
+        return Largest(self.column, self.values)
+
+    @property
+    def factor(self) -> int:
+        return self.alpha.denominator
+
+    def holds(self, stats: Mapping[Statistic, Any]) -> Any:
+        return stats[self.largest] * self.alpha.denominator <= stats[Size()] * self.alpha.numerator
+
+    def infeasible(self, whole: Whole, may_suppress: int) -> str | None:
+        """Lemma 1: unions keep the model, so it can hold iff the whole table, less the suppressed rows of the value, holds it."""
+        counts = whole.counts[self.column]
+        listed = counts if self.values is None else {v: counts.get(v, 0) for v in self.values}
+        value, count = max(listed.items(), key=lambda item: (item[1], str(item[0])), default=(None, 0))
+        left = Fraction(count - may_suppress, whole.rows - may_suppress)
+        if left <= self.alpha:
+            return None
+        return (
+            f"alpha = {decimal(self.alpha)} is below {named(value)}'s share of the table{left_over(may_suppress)}, "
+            f"{share(left, self.alpha)}: no anonymization exists; the smallest alpha that can hold is {ceiling(left)}"
+        )
+
+
+@dataclass(frozen=True)
+class RefinedAlphaDeassociation(AlphaDeassociation):
+    """At most ceil(alpha * size) rows of a listed value. Unions do not keep it, whatever the paper's Lemma 2 says (METHODS 1)."""
+
+    union_closed: ClassVar[bool] = False
+
+    def holds(self, stats: Mapping[Statistic, Any]) -> Any:
+        """n <= ceil(x) is n - 1 < x for a whole n: no rounding needed."""
+        return (stats[self.largest] - 1) * self.alpha.denominator < stats[Size()] * self.alpha.numerator
+
+    def infeasible(self, whole: Whole, may_suppress: int) -> str | None:
+        """Never proven: a failing root proves nothing of a model that unions do not keep."""
+        return None

@@ -1,0 +1,78 @@
+"""l-diversity: distinct (Machanavajjhala et al. 2007; METHODS 1.4) and by frequency (Xiao & Tao 2006; METHODS 1.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from anon_spark.models.base import Distinct, Largest, Size, Statistic, Whole
+from anon_spark.models.wording import left_over, named, share
+
+
+@dataclass(frozen=True)
+class DistinctLDiversity:
+    """Every class has at least l distinct sensitive values, l >= 1."""
+
+    column: str
+    l: int
+    name: ClassVar[str] = "l-diversity"
+    union_closed: ClassVar[bool] = True
+    survives_any_rows: ClassVar[bool] = True
+
+    @property
+    def reads(self) -> tuple[Statistic, ...]:
+        return (Distinct(self.column),)
+
+    @property
+    def factor(self) -> int:
+        return self.l
+
+    def holds(self, stats: Mapping[Statistic, Any]) -> Any:
+        return stats[Distinct(self.column)] >= self.l
+
+    def infeasible(self, whole: Whole, may_suppress: int) -> str | None:
+        """Suppression adds no value."""
+        found = len(whole.counts[self.column])
+        if found >= self.l:
+            return None
+        return (
+            f"l = {self.l} is above the {found} distinct values of {self.column} in the table: no anonymization exists; "
+            f"the largest l that can hold is {found}"
+        )
+
+
+@dataclass(frozen=True)
+class FrequencyLDiversity:
+    """No sensitive value has more than 1 / l of a class's rows, l >= 1."""
+
+    column: str
+    l: int
+    name: ClassVar[str] = "l-diversity"
+    union_closed: ClassVar[bool] = True
+    survives_any_rows: ClassVar[bool] = False
+
+    @property
+    def reads(self) -> tuple[Statistic, ...]:
+        return (Size(), Largest(self.column))
+
+    @property
+    def factor(self) -> int:
+        return self.l
+
+    def holds(self, stats: Mapping[Statistic, Any]) -> Any:
+        return stats[Largest(self.column)] * self.l <= stats[Size()]
+
+    def infeasible(self, whole: Whole, may_suppress: int) -> str | None:
+        """Eligible iff the commonest value has at most n / l of the rows that stay (Xiao & Tao 2006)."""
+        counts = whole.counts[self.column]
+        value, count = max(counts.items(), key=lambda item: (item[1], str(item[0])), default=(None, 0))
+        left = Fraction(count - may_suppress, whole.rows - may_suppress)
+        if left * self.l <= 1:
+            return None
+        return (
+            f"l = {self.l} asks that no value of {self.column} has more than 1 / {self.l} of the rows, but {named(value)}'s share of "
+            f"the table{left_over(may_suppress)} is {share(left, Fraction(1, self.l))}: no anonymization exists; the largest l that "
+            f"can hold is {int(1 / left)}"
+        )

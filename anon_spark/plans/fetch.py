@@ -1,0 +1,41 @@
+"""What comes to the driver process: small tables, each with a bound stated by its caller."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, Row, SparkSession
+
+ARROW = "spark.sql.execution.arrow.pyspark.enabled"
+
+
+def fetch_row(frame: DataFrame) -> Row:
+    """The single row of an aggregation."""
+    return frame.collect()[0]
+
+
+def fetch_rows(frame: DataFrame) -> list[Row]:
+    """The rows of a small aggregation."""
+    return list(frame.collect())
+
+
+def fetch_arrow(frame: DataFrame) -> pa.Table:
+    """A small table of text and whole numbers without nulls among the numbers (pandas would make those floats on PySpark 3.5)."""
+    if hasattr(frame, "toArrow"):
+        return frame.toArrow()
+    with arrow_enabled(frame.sparkSession):
+        return pa.Table.from_pandas(frame.toPandas(), preserve_index=False)
+
+
+@contextmanager
+def arrow_enabled(spark: SparkSession) -> Iterator[None]:
+    """PySpark 3.5 fetches rows one by one unless told otherwise; the host session's own choice is put back."""
+    before: Any = spark.conf.get(ARROW, "false")
+    spark.conf.set(ARROW, "true")
+    try:
+        yield
+    finally:
+        spark.conf.set(ARROW, str(before))

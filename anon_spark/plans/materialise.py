@@ -1,0 +1,67 @@
+"""The one place where an intermediate is kept between steps, by the best means that the session allows."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import TracebackType
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+COALESCE = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
+log = logging.getLogger(__name__)
+
+
+class Materialised:
+    """Keeps intermediates until it is left; a context manager.
+
+    stage: writes a DataFrame under a name to a temporary directory and reads it back, for sessions that refuse to persist
+    (Databricks serverless); None where the job has no such directory: then the plan is simply computed again.
+    """
+
+    def __init__(self, stage: Callable[[DataFrame, str], DataFrame] | None = None):
+        self._stage = stage
+        self._kept: list[DataFrame] = []
+
+    def __enter__(self) -> Materialised:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        for frame in self._kept:
+            self.drop(frame)
+        self._kept.clear()
+
+    def keep(self, frame: DataFrame, name: str) -> DataFrame:
+        """The same rows, kept from their first use on."""
+        try:
+            with _coalesced(frame.sparkSession):
+                kept = frame.persist()
+        except PySparkException as error:
+            log.info("the session refuses to persist %s (%s): staged instead", name, type(error).__name__)
+            return self._stage(frame, name) if self._stage else frame
+        self._kept.append(kept)
+        return kept
+
+    def drop(self, frame: DataFrame) -> None:
+        """Let go of an intermediate early; one that was staged goes with its directory."""
+        try:
+            frame.unpersist()
+        except PySparkException as error:
+            log.info("an intermediate could not be dropped (%s)", type(error).__name__)
+
+
+@contextmanager
+def _coalesced(spark: SparkSession) -> Iterator[None]:
+    """Let Spark coalesce the partitions of what it keeps: unless told so, a small set is kept, and read, in 200 parts."""
+    try:
+        before = str(spark.conf.get(COALESCE, "false"))
+        spark.conf.set(COALESCE, "true")
+    except PySparkException:
+        yield
+        return
+    try:
+        yield
+    finally:
+        spark.conf.set(COALESCE, before)

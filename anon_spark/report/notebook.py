@@ -1,0 +1,31 @@
+"""What a notebook shows of a release: a small block that takes its colours from the page around it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from anon_spark.report import words
+from anon_spark.report.document import Report
+from anon_spark.report.html import environment
+
+
+def release_html(report: Report, tables: Mapping[str, int | None] | None = None) -> str:
+    """HTML for ``_repr_html_``: verdict, models, figures, warnings; tables: name -> number of columns. Reads no row."""
+    levels = report.lattice.levels if report.lattice else {}
+    return (
+        environment()
+        .get_template("notebook.html")
+        .render(
+            report=report,
+            verdict=words.verdict(report),
+            suppressed=words.suppressed(report),
+            levels=levels,
+            tables=tables or {},
+        )
+    )
+
+
+def release_text(report: Report) -> str:
+    """One line for ``__repr__``."""
+    lost = "" if report.loss is None or report.loss.gcp is None else f" GCP {words.share(report.loss.gcp)}."
+    return f"<Release {report.job}: {words.verdict(report)}{lost}>"

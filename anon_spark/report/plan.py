@@ -1,0 +1,130 @@
+"""What ``check`` shows before anything is done: roles, levels, lattice size, models, what will be written, warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from anon_spark.domain.policy import Column, Policy
+from anon_spark.report import words
+from anon_spark.report.places import source_of, target_of, without_secrets
+from anon_spark.report.summary import as_text, grid
+
+MOST_COLUMNS = 40
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A policy bound to its input, and what a run would do.
+
+    types: column -> type as the input has it; levels: quasi-identifier -> number of levels, the leaves' and the root's included;
+    distinct: quasi-identifier -> distinct values; nodes: full-QI lattice nodes within min and max levels; rows: of the input;
+    unlisted: columns of the input that the policy does not name; feasibility: sentences on what can or cannot hold; warnings:
+    sentences. What is not known (no scan was made, no lattice) is None or empty.
+    """
+
+    policy: Policy
+    types: Mapping[str, str]
+    levels: Mapping[str, int] = field(default_factory=dict)
+    distinct: Mapping[str, int] = field(default_factory=dict)
+    nodes: int | None = None
+    rows: int | None = None
+    unlisted: tuple[str, ...] = ()
+    feasibility: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def render_plan(plan: Plan) -> str:
+    """The plan as plain text of at most 100 columns; ends by saying that nothing was written."""
+    return as_text(plan_view(plan))
+
+
+def plan_view(plan: Plan) -> Group:
+    """What rich shows of a plan."""
+    head = Text(f"{plan.policy.where}: job {plan.policy.job}", style="bold")
+    end = Text("Dry run: nothing was written.", style="dim")
+    return Group(head, _columns(plan), _facts(plan), end)
+
+
+def _columns(plan: Plan) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    table.add_column("column", overflow="fold", max_width=32)
+    for name in ("role", "type", "levels", "values", "hierarchy"):
+        table.add_column(name, justify="right" if name in ("levels", "values") else "left", overflow="fold")
+    for column in plan.policy.columns[:MOST_COLUMNS]:
+        levels, distinct = _levels(column, plan), plan.distinct.get(column.name)
+        kind = plan.types.get(column.name, words.NONE)
+        table.add_row(
+            Text(column.name),
+            column.role,
+            kind,
+            levels,
+            "" if distinct is None else words.count(distinct),
+            Text(_hierarchy(column)),
+        )
+    if len(plan.policy.columns) > MOST_COLUMNS:
+        table.add_row(f"and {len(plan.policy.columns) - MOST_COLUMNS} more", *[""] * 5)
+    return table
+
+
+def _levels(column: Column, plan: Plan) -> str:
+    """Levels that the search may choose of all that there are: 5, or 1-3 of 5."""
+    if column.role != "quasi-identifier" or column.name not in plan.levels:
+        return ""
+    top = plan.levels[column.name] - 1
+    highest = top if column.max_level is None else min(top, column.max_level)
+    if column.min_level == 0 and highest == top:
+        return f"0-{top}"
+    return f"{column.min_level}-{highest} of {top}"
+
+
+def _hierarchy(column: Column) -> str:
+    """Kind of hierarchy, in a word or two."""
+    spec = column.hierarchy
+    if spec is None:
+        return "none" if column.role == "quasi-identifier" else ""
+    return _KINDS[type(spec).__name__] + (f" {without_secrets(path)}" if (path := getattr(spec, "path", None)) else "")
+
+
+_KINDS = {
+    "FileHierarchy": "file",
+    "IntervalHierarchy": "intervals",
+    "MaskHierarchy": "mask",
+    "DateHierarchy": "date",
+    "FlatHierarchy": "flat",
+}
+
+
+def _facts(plan: Plan) -> RenderableType:
+    """Everything but the columns, each under its name; what is empty is left out."""
+    policy, suppression = plan.policy, plan.policy.suppression
+    rows = "" if plan.rows is None else f", {words.count(plan.rows)} rows"
+    limit = f"at most {words.share(suppression.limit)} of the rows, {suppression.show}" if suppression.limit else "no row"
+    best = f", the one that holds with the least {policy.loss} is published"
+    return grid({
+        "input": [f"{source_of(policy.input) or 'the table given'}{rows}"],
+        "unlisted": [f"{policy.unlisted}: {', '.join(plan.unlisted)}"] if plan.unlisted else [],
+        "models": [words.model(spec.model, {"column": spec.column, **spec.parameters}) for spec in policy.privacy],
+        "suppress": [limit],
+        "nulls": [policy.nulls],
+        "lattice": [] if plan.nodes is None else [f"{words.count(plan.nodes)} nodes{best}"],
+        "feasible": plan.feasibility,
+        "output": [_output(policy)],
+        "report": [without_secrets(policy.report)] if policy.report else [],
+        "warnings": plan.warnings,
+    })  # fmt: skip
+
+
+def _output(policy: Policy) -> str:
+    """Where the release goes, whether an earlier one is replaced, and which columns it has."""
+    kept = [column.name for column in policy.columns if column.role not in ("identifier", "person")]
+    target = target_of(policy.output)
+    if target is None:
+        return f"handed to the caller, {len(kept)} columns"
+    assert policy.output is not None
+    by = f", by {', '.join(policy.output.partition_by)}" if policy.output.partition_by else ""
+    return f"{target}, mode {policy.output.mode}{by}, {len(kept)} columns"

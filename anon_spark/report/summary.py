@@ -1,0 +1,138 @@
+"""The terminal's short account of a run, about 25 lines: plain text of 100 columns wherever there is no terminal."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from typing import TextIO
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from anon_spark.report import words
+from anon_spark.report.document import Report
+from anon_spark.report.parts import AuditFindings
+
+WIDTH = 100
+EXAMPLES_A_COLUMN = 2
+MOST_COLUMNS = 8
+MOST_WARNINGS = 3
+
+
+def plain_console(file: TextIO) -> Console:
+    """A console without colour, links or wrapping by a terminal that is not there."""
+    return Console(
+        file=file, width=WIDTH, no_color=True, color_system=None, force_terminal=False, highlight=False, emoji=False, markup=False
+    )
+
+
+def print_summary(
+    report: Report, file: TextIO, *, examples: Sequence[words.Example] = (), release: str | None = None, page: str | None = None
+) -> None:
+    """Print the summary: with colour and the terminal's width on a terminal, plain elsewhere. release, page: where they lie."""
+    terminal = getattr(file, "isatty", lambda: False)()
+    console = Console(file=file, highlight=False, emoji=False, markup=False) if terminal else plain_console(file)
+    console.print(summary(report, examples=examples, release=release, page=page))
+
+
+def render_summary(
+    report: Report, *, examples: Sequence[words.Example] = (), release: str | None = None, page: str | None = None
+) -> str:
+    """The summary as plain text, lines of at most 100 characters without trailing blanks."""
+    return as_text(summary(report, examples=examples, release=release, page=page))
+
+
+def as_text(renderable: RenderableType) -> str:
+    """Plain text of anything that rich shows."""
+    held = io.StringIO()
+    plain_console(held).print(renderable)
+    return "\n".join(line.rstrip() for line in held.getvalue().splitlines()) + "\n"
+
+
+def summary(
+    report: Report, *, examples: Sequence[words.Example] = (), release: str | None = None, page: str | None = None
+) -> Group:
+    """What rich shows: verdict, what was asked, levels with examples, classes, loss, audit, warnings, where things lie."""
+    head = Text(words.verdict(report), style="bold green" if report.published else "bold red")
+    levels = _levels(report, examples)
+    return Group(
+        head,
+        grid({"asked": words.asked(report)}),
+        *([levels] if levels is not None else []),
+        grid(_figures(report, release, page)),
+    )
+
+
+def grid(lines: Mapping[str, Sequence[str]]) -> Table:
+    """A name and its lines, the name beside the first alone; text is never read as markup."""
+    facts = Table.grid(padding=(0, 2))
+    facts.add_column(style="dim", no_wrap=True, min_width=10)
+    facts.add_column(overflow="fold")
+    for name, told in lines.items():
+        for i, line in enumerate(told):
+            facts.add_row(name if i == 0 else "", Text(line))
+    return facts
+
+
+def _levels(report: Report, examples: Sequence[words.Example]) -> Table | None:
+    """A row a quasi-identifier: name, level, a few distinct values with their labels."""
+    told: dict[str, list[str]] = {}
+    for example in examples:
+        told.setdefault(example.column, []).append(_example(example))
+    chosen = report.lattice.levels if report.lattice else dict.fromkeys(told)
+    if not chosen:
+        return None
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    table.add_column("column", no_wrap=True, overflow="ellipsis", max_width=28)
+    table.add_column("level", justify="right", no_wrap=True)
+    table.add_column("before -> after" if told else "", no_wrap=True, overflow="ellipsis")
+    for name, level in list(chosen.items())[:MOST_COLUMNS]:
+        table.add_row(Text(name), words.figure(level), Text(";  ".join(told.get(name, [])[:EXAMPLES_A_COLUMN])))
+    if len(chosen) > MOST_COLUMNS:
+        table.add_row(f"and {len(chosen) - MOST_COLUMNS} more", "", "")
+    return table
+
+
+def _example(example: words.Example) -> str:
+    before, after = words.label(example.before), words.label(example.after)
+    return f"{before} (unchanged)" if before == after else f"{before} -> {after}"
+
+
+def _figures(report: Report, release: str | None, page: str | None) -> dict[str, list[str]]:
+    """The facts under their names; what is not known is left out."""
+    out: dict[str, str | None] = {"suppressed": words.suppressed(report)}
+    if report.output is not None:
+        size = report.output.class_size
+        sizes = f": {words.count(size.min)} to {words.count(size.max)} rows, median {words.figure(size.median)}" if size else ""
+        out = {"classes": f"{words.count(report.output.classes)}{sizes}", **out}
+    if report.loss is not None:
+        bound = report.loss.gcp_lower_bound
+        least = "" if bound is None else f" (no release can be below {words.share(bound)})"
+        out["loss"] = f"GCP {words.share(report.loss.gcp)}{least}, distortion {words.share(report.loss.distortion)}"
+    if report.lattice is not None:
+        nodes = report.lattice
+        out["lattice"] = (
+            f"{words.count(nodes.nodes)} nodes: {nodes.checked:,} checked, {nodes.marked:,} marked, {nodes.pruned:,} pruned"
+        )
+    out["audit"] = None if report.audit is None else _audit(report.audit)
+    out["time"] = None if report.seconds is None else words.seconds(report.seconds)
+    told = {name: [text] for name, text in out.items() if text is not None}
+    told["warnings"] = [_cut(warning) for warning in report.warnings[:MOST_WARNINGS]]
+    if len(report.warnings) > MOST_WARNINGS:
+        told["warnings"].append(f"and {len(report.warnings) - MOST_WARNINGS} more in the report")
+    return told | {name: [text] for name, text in (("release", release), ("report", page)) if text is not None}
+
+
+def _audit(audit: AuditFindings) -> str:
+    """The verdict, then what failed, or how many checks passed."""
+    failed = [
+        f"{finding.check}: {finding.text}" if finding.text else finding.check for finding in audit.findings if not finding.ok
+    ]
+    if audit.ok:
+        return f"passed, {len(audit.findings)} checks" if audit.findings else "passed"
+    return "REFUSED" + (": " + "; ".join(failed[:3]) if failed else "")
+
+
+def _cut(text: str, most: int = 2 * WIDTH) -> str:
+    return text if len(text) <= most else text[: most - 3].rstrip() + "..."

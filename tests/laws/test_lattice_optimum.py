@@ -1,0 +1,137 @@
+"""The search equals exhaustive search: over random tables, hierarchies, models, limits, losses, weights and level bounds."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from fractions import Fraction
+
+from hierarchies import bind, hierarchy, model
+from oracle import Answer, exhaustive
+
+from anon_spark.algorithms.checker import Verdict
+from anon_spark.algorithms.lattice import decide, decide_with, failing_classes, whole_table
+from anon_spark.algorithms.local_checker import LocalChecker
+from anon_spark.domain.errors import InfeasibleError
+from anon_spark.domain.frequency import FrequencySet
+from anon_spark.domain.hierarchy import Hierarchy
+from anon_spark.domain.policy import ModelSpec
+from anon_spark.domain.problem import Problem
+from anon_spark.domain.recoding import FullDomainRecoding, Levels
+from anon_spark.models.registry import build_all
+
+LOSSES = ("gcp", "distortion", "glm", "discernibility", "c-avg")
+
+
+def random_hierarchy(rng: random.Random, column: str) -> Hierarchy:
+    """Two to four levels, ragged in part, a null leaf under the root at times, numbers or categories."""
+    leaves = [str(v) for v in rng.sample(range(30), rng.randint(1, 6))]
+    depth = rng.randint(0, 2)
+    numeric = rng.random() < 0.4
+    paths: list[list[str | None]] = []
+    for place, leaf in enumerate(sorted(leaves, key=int)):
+        inner = [f"{level}:{place // 2**level}" for level in range(1, depth + 1)]
+        if not numeric and rng.random() < 0.2:
+            inner = []
+        paths.append([leaf, *inner, "*"])
+    if rng.random() < 0.3:
+        paths.append([None, "*"])
+    return hierarchy(column, paths, {leaf: int(leaf) for leaf in leaves} if numeric else None)
+
+
+def random_models(rng: random.Random, sensitive: Sequence[str]) -> list[ModelSpec]:
+    models = []
+    for kind in rng.sample(["k", "alpha", "alpha", "refined", "distinct", "frequency"], rng.randint(1, 3)):
+        column = rng.choice(sensitive)
+        values = rng.choice([None, ("s0",), ("s0", "s1", "never")])
+        alpha = Fraction(rng.randint(2, 10), 10)
+        if kind == "k":
+            models.append(model("k-anonymity", k=rng.randint(1, 5)))
+        elif kind in ("alpha", "refined"):
+            models.append(model("alpha-deassociation", column, alpha=alpha, values=values, refined=kind == "refined"))
+        else:
+            models.append(model("l-diversity", column, kind=kind, l=rng.randint(1, 3)))
+    return models
+
+
+def random_problem(rng: random.Random) -> tuple[Problem, FrequencySet]:
+    hierarchies = [random_hierarchy(rng, f"q{i}") for i in range(rng.choice([2, 2, 3, 3, 4, 5]))]
+    sensitive = ["disease", "wage"][: rng.randint(1, 2)]
+    kinds = rng.choice([["s0", "s1", "s2"], [None, "s0", "s1", "s2", "s3"]])
+    shape = rng.choice([1, 3])
+    rows = [
+        [h.leaves[int(len(h.leaves) * rng.random() ** shape)] for h in hierarchies] + [rng.choice(kinds) for _ in sensitive]
+        for _ in range(rng.randint(1, 24))
+    ]
+    low = tuple(rng.choice([0, 0, 0, rng.randint(0, h.levels - 1)]) for h in hierarchies)
+    high = tuple(
+        rng.choice([h.levels - 1, h.levels - 1, rng.randint(a, h.levels - 1)]) for a, h in zip(low, hierarchies, strict=True)
+    )
+    return bind(
+        rows,
+        hierarchies,
+        random_models(rng, sensitive),
+        sensitive,
+        ignores_null=tuple(rng.random() < 0.3 for _ in sensitive),
+        weights=tuple(Fraction(rng.choice([1, 1, 2, 5]), rng.choice([1, 3])) for _ in hierarchies),
+        min_levels=low,
+        max_levels=high,
+        limit=rng.choice([Fraction(0), Fraction(rng.randint(1, 9), 20)]),
+        loss=rng.choice(LOSSES),
+    )
+
+
+class Waves(LocalChecker):
+    """The driver's checks, asked for in waves as Spark's are."""
+
+    width = 4
+
+    def check(self, nodes: Sequence[Levels]) -> list[Verdict]:
+        assert len(set(nodes)) == len(nodes)
+        return super().check(nodes)
+
+
+def outcome(problem: Problem, frequency: FrequencySet, waves: bool) -> FullDomainRecoding | None:
+    try:
+        if waves:
+            models = build_all(problem.models)
+            return decide_with(problem, Waves(problem, models, frequency, cache_bytes=2000), whole_table(problem, frequency))
+        return decide(problem, frequency)
+    except InfeasibleError:
+        return None
+
+
+def agree(problem: Problem, frequency: FrequencySet, found: FullDomainRecoding | None, right: Answer) -> None:
+    if found is None or right.best is None:
+        assert found is None and right.best is None, (found, right)
+        return
+    loss, _, levels = right.best
+    assert found.levels == levels, (found, right)
+    assert found.losses[problem.loss] == (loss if problem.k or problem.loss != "c-avg" else None)
+    assert found.suppressed_rows == right.holding[levels]
+    assert found.trace.minimal in (None, right.minimal())
+    if not problem.limit and not any(m.parameters.get("refined") for m in problem.models):
+        assert found.trace.minimal is not None
+    trace = found.trace
+    assert trace.nodes == trace.checked + trace.marked + trace.pruned and min(trace.checked, trace.marked, trace.pruned) >= 0
+    suppressed = failing_classes(problem, frequency, levels)
+    nodes = {tuple(line) for line in suppressed.tolist()}
+    lost = 0
+    for codes, n in zip(frequency.codes, frequency.count, strict=True):
+        node = tuple(int(h.nodes[level][c]) for h, level, c in zip(problem.hierarchies, levels, codes, strict=True))
+        lost += int(n) if node in nodes else 0
+    assert lost == found.suppressed_rows
+
+
+def test_the_search_equals_exhaustive_search(full: bool) -> None:
+    feasible = 0
+    for seed in range(3000 if full else 300):
+        problem, frequency = random_problem(random.Random(seed))
+        right = exhaustive(problem, frequency)
+        feasible += right.best is not None
+        for waves in (False, True):
+            try:
+                agree(problem, frequency, outcome(problem, frequency, waves), right)
+            except AssertionError as error:
+                raise AssertionError(f"seed {seed}, waves {waves}: {problem.models}, {problem.loss}, {problem.limit}") from error
+    assert feasible > 100, "the tables must not be hopeless"
