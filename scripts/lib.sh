@@ -59,9 +59,17 @@ make_venv() {
 # What must be as it was for an earlier set-up to still serve; the root is part of it because a moved .venv is broken.
 stamp() { { printf '%s\n' "$root" "$1"; cat "$root"/setup.cfg "$root"/pyproject.toml "$root"/scripts/constraints.txt; } | cksum; }
 
+# set_up_is_current EXTRAS: whether an earlier set-up, for these extras or more, still serves.
 set_up_is_current() {
-  local stamped=$venv/.set-up-$1
-  [ -e "$stamped" ] && [ "$(cat "$stamped")" = "$(stamp "$1")" ] && python_fits "$venv/bin/python"
+  local stamped had extra
+  python_fits "$venv/bin/python" || return 1
+  for stamped in "$venv"/.set-up-*; do
+    had=${stamped##*/.set-up-}
+    [ -e "$stamped" ] && [ "$(cat "$stamped")" = "$(stamp "$had")" ] || continue
+    for extra in ${1//,/ }; do [[ ,$had, = *,$extra,* ]] || continue 2; done
+    return 0
+  done
+  return 1
 }
 
 venv_is_sound() {

@@ -49,8 +49,8 @@ def _safe_options(source: Source, where: str) -> dict[str, str]:
     return options
 
 
-CSV_WRITE = {"header": "true", "ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false"}
-"""Spark's CSV writer strips blanks of values unless told not to, which would change rows in silence."""
+CSV_WRITE = {"header": "true", "ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false", "nullValue": "\\N"}
+"""Spark's CSV writer strips blanks of values unless told not to, and reads its own empty text back as null unless null is marked."""
 CSV_READ = {**CSV_WRITE, "multiLine": "true", "mode": "FAILFAST"}
 
 
