@@ -1,1 +1,1 @@
-"""The independent audit: METHODS read a second time, in plain Spark SQL over published columns. Shares no code with the deciders."""
+"""The independent audit: METHODS read again, in plain Spark SQL over published columns. Shares no code with the deciders."""

@@ -26,9 +26,9 @@ class NotAuditableError(ValueError):
 class Check:
     """One model over a table of classes.
 
-    statistic: aggregate over the cells of a class, named ``name`` there (None: the size serves); breaks: whether a class breaks the
-    model; tightness: what to sort by, worst class first; worst: aggregate over classes; read: its value -> the verdict's figure;
-    told: what to say of one class beside its size.
+    statistic: aggregate over the cells of a class, named ``name`` there (None: the size serves); breaks: whether a class breaks
+    the model; tightness: what to sort by, worst class first; worst: aggregate over classes; read: its value -> the verdict's
+    figure; told: what to say of one class beside its size.
     """
 
     spec: ModelSpec
@@ -84,8 +84,7 @@ def _alpha(spec: ModelSpec, column: str, cells: Cells, name: str) -> Check:
     most, share = F.col(name).cast(_EXACT), F.col(SIZE).cast(_EXACT) * _digits(alpha.numerator)
     whole = _digits(alpha.denominator)
     breaks = (most - 1).cast(_EXACT) * whole >= share if spec.parameters.get("refined") else most * whole > share
-    # A class without the value is never above a share, though 0 - 1 below 0 shares would compare as it should anyway.
-    return _of_shares(spec, column, name, statistic, breaks & (F.col(name) > 0))
+    return _of_shares(spec, column, name, statistic, breaks)
 
 
 def _frequency(spec: ModelSpec, column: str, cells: Cells, name: str) -> Check:

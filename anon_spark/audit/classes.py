@@ -54,9 +54,10 @@ class Cells:
 def classes_of(
     labels: Sequence[Column], values: Sequence[Column], release: DataFrame, statistics: dict[str, Column]
 ) -> DataFrame:
-    """A table of classes: columns q0.., size and the statistics (name -> aggregate over Cells); null, '' and 'null' are three labels.
+    """A table of classes: columns q0.., size and the statistics (name -> aggregate over Cells).
 
-    values: the sensitive columns that some model asks for, by their number. Rows are grouped once, by labels and values together.
+    null, '' and 'null' are three labels. values: the sensitive columns that some model asks for, by their number. Rows are
+    grouped once, by labels and values together.
     """
     keys = [label_column(place) for place in range(len(labels))]
     texts = [f"v{place}" for place in range(len(values))]

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 HELPER = "__audit_"
 """Prefix of every column that the audit adds to a frame of others."""
 FEW = 1000
-"""Up to so many texts a test of membership is a literal set, half the cost of a broadcast join; beyond, plans get slow to make."""
+"""Up to so many texts a test of membership is a literal set, half the cost of a broadcast join; beyond, plans get slow."""
 BETWEEN = "\0"
 """Stands between a value and its label in such a set."""
 

@@ -24,12 +24,12 @@ _DECLARED = {"string": "text", "double": "decimal"}
 def containment(
     df: DataFrame, policy: Policy, raw: Mapping[str, str], label: Mapping[str, str], kinds: Mapping[str, str]
 ) -> tuple[DataFrame, SparkColumn]:
-    """(df with look-up columns ``__audit_...``, how many quasi-identifiers of a row have a raw value that is not under its label).
+    """(df with columns ``__audit_...``, how many quasi-identifiers of a row have a raw value that is not under its label).
 
-    raw, label: quasi-identifier -> name of its raw column (normalised, of any type that casts to its canonical text) and of its label
-    column; kinds: quasi-identifier -> text, integer, decimal, date, timestamp or boolean. Rows stay as they are: every look-up has
-    one row a key. The count is never null; 0 says that all is right. A null lies under null or the root alone, NaN and infinities
-    under themselves or the root. Plain Spark SQL, no worker processes.
+    raw, label: quasi-identifier -> name of its raw column (normalised, of any type that casts to its canonical text) and of its
+    label column; kinds: quasi-identifier -> text, integer, decimal, date, timestamp or boolean. Rows stay as they are: every
+    look-up has one row a key. The count is never null; 0 says that all is right. A null lies under null or the root alone, NaN
+    and infinities under themselves or the root. Plain Spark SQL, no worker processes.
     Raises ConfigurationError where a hierarchy file can't be read, InternalError where df has columns of the look-ups' names.
     """
     if any(name.startswith(HELPER) for name in df.columns):
@@ -95,10 +95,10 @@ def _itself(value: str, printed: str, kind: str) -> SparkColumn:
 
 
 def _masked(spec: MaskHierarchy, value: SparkColumn, printed: SparkColumn) -> SparkColumn:
-    """What is left of the label without its mask begins (or, masked on the left, ends) the value, which is no longer than the label.
+    """What is left of the label without its mask begins (masked on the left: ends) the value, which is no longer than the label.
 
-    A value shorter than the longest is padded on the masked side; what is left of a label never ends in the mask's character, so it
-    is part of the value itself.
+    A value shorter than the longest is padded on the masked side; what is left of a label never ends in the mask's character, so
+    it is part of the value itself.
     """
     run = f"(?:{re.escape(spec.character)})+"
     kept = F.regexp_replace(printed, rf"{run}\z" if spec.side == "right" else rf"\A{run}", "")

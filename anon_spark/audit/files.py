@@ -13,7 +13,7 @@ from anon_spark.domain.policy import ROOT, Column, FileHierarchy
 
 @dataclass(frozen=True)
 class HierarchyLines:
-    """paths: leaf -> its labels from level 0 up, the root left out; a label is at its place in the tuple, the root above its end."""
+    """paths: leaf -> its labels from level 0 up, each at its level's place; the root is left out and stands above the end."""
 
     paths: dict[str, tuple[str, ...]]
 

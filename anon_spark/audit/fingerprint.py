@@ -1,4 +1,4 @@
-"""An order-free fingerprint of columns: two tables that agree on it hold the same rows, as often, but for a chance of about 2^-64."""
+"""An order-free fingerprint of columns: tables that agree on it hold the same rows, as often, but for a chance near 2^-64."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ _SEEDS = 2
 _HASHABLE = frozenset(
     f"{name}Type"
     for name in (
-        "Boolean", "Byte", "Short", "Integer", "Long", "Float", "Double", "Decimal", "String", "Char", "Varchar", "Binary", "Date",
-        "Timestamp", "TimestampNTZ", "Time", "DayTimeInterval", "YearMonthInterval", "CalendarInterval", "Variant", "Null",
+        "Boolean", "Byte", "Short", "Integer", "Long", "Float", "Double", "Decimal", "String", "Char", "Varchar", "Binary",
+        "Date", "Timestamp", "TimestampNTZ", "Time", "DayTimeInterval", "YearMonthInterval", "CalendarInterval", "Variant",
+        "Null",
     )
 )  # fmt: skip
 
@@ -26,8 +27,9 @@ def fingerprint(schema: T.StructType, columns: Sequence[str]) -> list[Column]:
     """Aggregates over the named columns of a frame of this schema: ``__audit_rows`` and the exact sums of two hashes of each row,
     ``__audit_sum_0`` and ``__audit_sum_1`` (decimal(38, 0)); the sums are null of no rows.
 
-    Null, empty and absent are told apart at every depth; two NaN are one value, and so are -0.0 and 0.0; the order of a map's entries
-    does not count; text is compared by its bytes, whatever its collation. Columns are hashed in the order given, names don't count.
+    Null, empty and absent are told apart at every depth; two NaN are one value, and so are -0.0 and 0.0; the order of a map's
+    entries does not count; text is compared by its bytes, whatever its collation. Columns are hashed in the order given, names
+    don't count. Give all published columns to see rows whose values were exchanged between columns that stay the same each.
     """
     types = {field.name: field.dataType for field in schema.fields}
     parts = [part for name in columns for part in _flagged(named(name), types[name])]
@@ -38,7 +40,7 @@ def fingerprint(schema: T.StructType, columns: Sequence[str]) -> list[Column]:
 
 
 def unhashable(schema: T.StructType, policy: Policy) -> list[Fault]:
-    """The columns published as they are whose types have no fingerprint (user-defined types, and types unknown to this version)."""
+    """The columns published as they are whose types have no fingerprint (user-defined, or unknown to this version)."""
     listed = {column.name: column.role for column in policy.columns}
     faults = []
     for field in schema.fields:

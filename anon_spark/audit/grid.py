@@ -26,8 +26,8 @@ def with_grid(
 ) -> tuple[DataFrame, Column]:
     """(classes with the ends of the label in column ``name`` read, whether it is an interval of one of the widths).
 
-    Whole or cut at lower or upper, or an open end; a single value counts as the closed range of itself. tight: a range of observed
-    values, on no grid: low must not exceed high. Numbers in units of 1, dates in days since 1970.
+    Whole or cut at lower or upper, or an open end; a single value counts as the closed range of itself. tight: a range of
+    observed values, on no grid: low must not exceed high. Numbers in units of 1, dates in days since 1970.
     """
     read, text = PrintedInterval(name), ReadLabel(name, f"{HELPER}low_{name}", f"{HELPER}high_{name}")
     classes = classes.withColumns({text.low: F.expr(read.low), text.high: F.expr(read.high)})

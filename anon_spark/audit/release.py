@@ -32,8 +32,9 @@ def audit_release(
 ) -> AuditResult:
     """Judge a release by its published columns alone (METHODS 1.1-1.4, 1.7; classes by what is printed).
 
-    rows_of_input: rows that could be published (those dropped by ``nulls: suppress`` not counted); suppressed: rows that the job says
-    it suppressed; untouched: the input's schema, to compare types. None: not known, not checked, and said so in ``cannot_know``.
+    rows_of_input: rows that could be published (those dropped by ``nulls: suppress`` not counted); suppressed: rows that the job
+    says it suppressed; untouched: the input's schema, to compare types. None: not known, not checked;
+    ``cannot_know`` says so.
     One action where nothing is wrong; one more for each model or column of labels that is broken, to name a few classes.
     Raises ConfigurationError where a hierarchy file of the policy can't be read.
     """
@@ -56,7 +57,7 @@ def audit_release(
 
 @dataclass(frozen=True)
 class _Plan:
-    """The table of classes, and what is asked of it. valid: one a quasi-identifier; checks: in the policy's order, None: refused."""
+    """The table of classes, and what is asked of it. valid: one a quasi-identifier; checks: one a model, None where refused."""
 
     names: tuple[str, ...]
     classes: DataFrame
@@ -66,7 +67,7 @@ class _Plan:
     refused: tuple[Finding, ...]
 
     def figures(self) -> Row:
-        """Every figure in one row, by one job."""
+        """Every figure in one row, by one action."""
         size = F.col(SIZE)
         labels = [F.col(label_column(place)) for place in range(len(self.names))]
         starred = reduce(lambda all_, label: all_ & F.coalesce(label == ROOT, F.lit(False)), labels, F.lit(True))

@@ -22,8 +22,8 @@ class Finding:
 class ModelVerdict:
     """One model as asked. holds: in every published class; worst: the tightest figure seen, None where there was none to see.
 
-    worst is the smallest class for k-anonymity, the largest share of a sensitive value in a class (exact) for alpha-deassociation and
-    l-diversity by frequency, the fewest values of a class for distinct l-diversity.
+    worst is the smallest class for k-anonymity, the largest share of a sensitive value in a class (exact) for alpha-deassociation
+    and l-diversity by frequency, the fewest values of a class for distinct l-diversity.
     """
 
     model: str

@@ -15,8 +15,8 @@ _HIDDEN = ("identifier", "person")
 
 @dataclass(frozen=True)
 class Structure:
-    """places: name of a policy's column -> its place in the release; findings: what is amiss; groupable: every quasi-identifier and
-    every column that a model reads is there and of use."""
+    """places: name of a policy's column -> its place in the release; findings: what is amiss; groupable: every quasi-identifier
+    and every column that a model reads is there and of use."""
 
     places: dict[str, int]
     findings: tuple[Finding, ...]

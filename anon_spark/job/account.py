@@ -112,6 +112,17 @@ def _below_k_on_spark(cells: DataFrame, d: int, k: int) -> int:
     return int(fetch_row(classes.agg(below.alias("below")))["below"])
 
 
+def few_suppressed(recoding: FullDomainRecoding, k: int | None) -> tuple[str, ...]:
+    """A warning where the rows left out are a group smaller than k: the table's total less the published rows tells its size."""
+    lost = recoding.suppressed_rows
+    if not k or not 0 < lost < k:
+        return ()
+    return (
+        f"Suppressed rows: {lost}, fewer than k = {k}. Do not publish the table's total: less the published rows it discloses "
+        "that so small a group was left out.",
+    )
+
+
 def versions(spark: SparkSession) -> dict[str, str]:
     """What the run was made with."""
     found = {"python": platform.python_version(), "spark": spark.version}

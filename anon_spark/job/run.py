@@ -14,8 +14,9 @@ from anon_spark.audit.result import AuditResult
 from anon_spark.domain.errors import AuditError, ConfigurationError, Fault
 from anon_spark.domain.policy import Policy
 from anon_spark.domain.recoding import FullDomainRecoding
-from anon_spark.io.tables import read, spark_faults
-from anon_spark.job.account import Run, examples, write_report
+from anon_spark.io.spark_errors import job_faults
+from anon_spark.io.tables import read
+from anon_spark.job.account import Run, examples, few_suppressed, write_report
 from anon_spark.job.decide import decide_levels
 from anon_spark.job.gather import Gathered, gather, null_rows_of, read_trees, without_null_rows
 from anon_spark.job.output import Output, open_output, report_files
@@ -54,7 +55,7 @@ def run(
     """Run a job on its configured input, or on ``table``."""
     started, release_id = datetime.now(timezone.utc), uuid.uuid4().hex
     trees = read_trees(policy)
-    with spark_faults(policy.where, "Spark"):
+    with job_faults(policy.where):
         output = open_output(spark, policy, release_id)
         table = source_of(spark, policy) if table is None else table
         bound = bind_schema(table.schema, policy, case_sensitive(spark))
@@ -104,7 +105,10 @@ class _Job:
                 staged = stage(table, policy, self.bound, gathered, plan, output.sink, output.staged)
                 said.append("Wrote the release to staging; its rows are those of the input, its order tells nothing.")
             with steps.step("audit") as said:
-                audit = audit_release(staged, policy, rows_of_input=gathered.problem.rows)
+                lost = plan.recoding.suppressed_rows
+                audit = audit_release(
+                    staged, policy, rows_of_input=gathered.problem.rows, suppressed=lost, untouched=self.table.schema
+                )
                 said.append(
                     f"{len(audit.models)} models over {audit.classes or 0:,} printed classes: {'confirmed' if audit.ok else 'refused'}."
                 )
@@ -132,8 +136,11 @@ class _Job:
         return write
 
     def _report(self, gathered: Gathered, recoding: FullDomainRecoding, audit: AuditResult, output: Output) -> Report:
+        warnings = few_suppressed(recoding, gathered.problem.k)
         status = STATUS_OF_EXIT[AuditError.exit_code] if not audit.ok else RETURNED if output.temporary else STATUS_OF_EXIT[0]
-        return write_report(self.about, self.policy, gathered, recoding, audit, self.steps, self.spark, self.bound, status, ())
+        return write_report(
+            self.about, self.policy, gathered, recoding, audit, self.steps, self.spark, self.bound, status, warnings
+        )
 
     def _tell_refusal(self, texts: dict[str, str]) -> None:
         with report_files(self.spark, self.policy.report, self.about.release_id, texts):

@@ -29,7 +29,8 @@ def with_(place: int, value: Any) -> tuple[Any, ...]:
 SAME = [with_(2, -0.0), with_(4, {"v": (None, None), "u": (1, [1])})]
 OTHERS = [
     with_(0, None), with_(0, ""), with_(0, "ab "), with_(1, None), with_(1, 0), with_(2, None), with_(2, float("nan")),
-    with_(4, None), with_(4, {}), with_(4, {"u": (1, [1])}), with_(4, {"u": (1, []), "v": (None, None)}), with_(4, {"u": (1, [1]), "v": None}),
+    with_(4, None), with_(4, {}), with_(4, {"u": (1, [1])}), with_(4, {"u": (1, []), "v": (None, None)}),
+    with_(4, {"u": (1, [1]), "v": None}),
     with_(5, [[], [1]]), with_(5, [[1]]), with_(5, [[1], None]), with_(5, []), with_(5, None), with_(5, [[1, None], []]),
     with_(6, (None, "k")), with_(6, None), with_(6, (None, None)), with_(6, ("", "k")), with_(8, None), ("a", *BASE[1:]),
 ]  # fmt: skip
@@ -55,7 +56,9 @@ def test_order_does_not_count_and_multiplicity_does(spark: Any) -> None:
     assert sums(frame, ["n"]) == sums(spark.createDataFrame([("z", n) for _, n in rows], "s string, n int"), ["n"])
     # Swapped between rows: each column's values are as they were, the rows are not.
     swapped = spark.createDataFrame([("b", 1), ("a", 2), ("b", 2), (None, 3)], "s string, n int")
-    assert sums(frame) != sums(swapped) and sums(frame, ["s"]) == sums(swapped, ["s"]) and sums(frame, ["n"]) == sums(swapped, ["n"])
+    assert (
+        sums(frame) != sums(swapped) and sums(frame, ["s"]) == sums(swapped, ["s"]) and sums(frame, ["n"]) == sums(swapped, ["n"])
+    )
     assert sums(frame.where("false")) == (0, None, None)
 
 
@@ -77,7 +80,10 @@ def test_types_without_a_fingerprint_are_named_where_they_would_be_published() -
             return "point"
 
     nested = T.ArrayType(T.StructType([T.StructField("p", Point())]))
-    schema = T.StructType([T.StructField(name, nested) for name in ("kept", "gone", "unlisted")] + [T.StructField("fine", T.MapType(T.StringType(), T.DoubleType()))])
+    schema = T.StructType(
+        [T.StructField(name, nested) for name in ("kept", "gone", "unlisted")]
+        + [T.StructField("fine", T.MapType(T.StringType(), T.DoubleType()))]
+    )
     listed = (Column(name="kept", role="sensitive"), Column(name="gone", role="identifier"), Column(name="fine", role="label"))
     faults = unhashable(schema, Policy(columns=listed, where="job.yaml"))
     assert [str(fault) for fault in faults] == [

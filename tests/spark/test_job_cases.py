@@ -213,6 +213,7 @@ def test_a_suppressed_row_is_dropped_where_its_star_class_would_show_it(spark: S
         asked = policy(columns, staging=tmp_path, suppression={"limit": 0.05, "show": show})
         with released(spark, rows, "a string, n int", asked) as release:
             assert class_sizes(release) == [100]
+            assert release.report.warnings[0].startswith("Suppressed rows: 1, fewer than k = 2.")
     asked = policy(columns, staging=tmp_path, suppression={"limit": 0.05, "show": "star"})
     with released(spark, [*rows, ("rarer", 101)], "a string, n int", asked) as release:
         assert class_sizes(release) == [2, 100]
