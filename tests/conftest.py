@@ -18,6 +18,7 @@ SHARED = Path(os.environ.get("ANON_SPARK_SHARED") or Path(__file__).resolve().pa
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "shared: reads the folder of real data beside the checkout; left out where it is absent")
     config.addinivalue_line("markers", "spark: needs a Spark session")
+    config.addinivalue_line("markers", "parity: run again over Spark Connect and on PySpark 3.5 by scripts/parity")
     config.addinivalue_line("markers", "long: a long count, run by scripts/test --full alone")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from anon_spark.audit.spelling import spellings
 from anon_spark.domain.errors import ConfigurationError, Fault
@@ -40,7 +41,7 @@ def read_hierarchy(spec: FileHierarchy, column: Column, where: str) -> Hierarchy
     put above all lines. Blanks around leaves go where the column is trimmed.
     """
     try:
-        with open(spec.path, encoding="utf-8-sig", newline="") as file:
+        with open(_place(spec.path, where), encoding="utf-8-sig", newline="") as file:
             lines = [cells for cells in _lines(file, spec.sep) if cells]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise _fault(where, column, f"{type(error).__name__} in {spec.path}", "a hierarchy file in UTF-8") from None
@@ -53,6 +54,13 @@ def read_hierarchy(spec: FileHierarchy, column: Column, where: str) -> Hierarchy
         if paths.setdefault(leaf, path) != path:
             raise _fault(where, column, f"two lines for one value in {spec.path}", "one line a value")
     return HierarchyLines(paths)
+
+
+def _place(path: str, where: str) -> Path:
+    """The file as it is named, beside the configuration, or by its last name, under which it travels with a job."""
+    near = Path(where).parent
+    places = (Path(path), near / path, near / Path(path).name, Path(Path(path).name))
+    return next((place for place in places if place.is_file()), places[0])
 
 
 def by_value(lines: HierarchyLines, column: Column, where: str, kind: str) -> dict[str, tuple[str, ...]]:

@@ -1,28 +1,34 @@
-"""The Spark session of a command: what the environment gives, or a local one."""
+"""The Spark session of a command: the one that is there, what the environment gives, or a local one."""
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 from pyspark.sql import SparkSession
 
+from anon_spark.cli import signals
 from anon_spark.domain.errors import PlatformError
-from anon_spark.io.tables import SPARK_ERRORS, error_class
+from anon_spark.io.spark_errors import SPARK_ERRORS, error_class
 
 
-@contextmanager
-def spark_session(name: str) -> Iterator[SparkSession]:
-    """A session that is stopped at the end; master, settings and remote address come from spark-submit or the environment.
+@contextlib.contextmanager
+def spark_session(name: str, log_spark: bool = False) -> Iterator[SparkSession]:
+    """A session that is stopped at the end, unless it was there before; master, settings and remote address come from spark-submit or
+    the environment.
 
-    Raises PlatformError where none can be started.
+    log_spark: let Spark write its own log as it is configured; without it a session that is started here writes none, because Spark
+    logs the text of failures, and with them values of the data. Raises PlatformError where no session can be started.
     """
     # Spark 4 logs the text of failed queries through this logger: names of the user's tables, at the least
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
-    builder = SparkSession.builder.appName(f"anon-spark {name}").config("spark.ui.showConsoleProgress", "false")
     try:
-        spark = builder.getOrCreate()
+        before = SparkSession.getActiveSession()
+        spark = before or _builder(name, log_spark).getOrCreate()
+        # Spark's own handler asks the JVM to cancel all jobs on the very connection that waits for one
+        signals.listen()
     except (*SPARK_ERRORS, OSError, RuntimeError) as error:
         raise PlatformError(
             f"no Spark session could be started ({error_class(error)}); is Java 17 on the PATH, and the cluster up?"
@@ -30,4 +36,16 @@ def spark_session(name: str) -> Iterator[SparkSession]:
     try:
         yield spark
     finally:
-        spark.stop()
+        if before is None:
+            # a JVM that died with the job is stopped already
+            with contextlib.suppress(*SPARK_ERRORS, OSError):
+                spark.stop()
+
+
+def _builder(name: str, log_spark: bool) -> SparkSession.Builder:
+    builder = SparkSession.builder.appName(f"anon-spark {name}")
+    if "SPARK_REMOTE" in os.environ:
+        # a server's logs and settings are its own
+        return builder
+    builder = builder.config("spark.ui.showConsoleProgress", "false")
+    return builder if log_spark else builder.config("spark.log.level", "OFF")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from anon_spark.domain.errors import DataError, Fault
 
@@ -44,3 +44,11 @@ class UnmappedError(DataError):
         """Up to ``limit`` of the values with their rows, most rows first: raw data, to be shown only to who asked for it."""
         found = {**self.unmapped, **self.inner}
         return tuple(sorted(found.items(), key=lambda item: (-item[1], item[0]))[:limit])
+
+
+class OutsideError(DataError):
+    """Values of one or several columns are outside their hierarchies. errors: those of the columns, in the configured order."""
+
+    def __init__(self, faults: Iterable[Fault], errors: Iterable[UnmappedError]):
+        self.errors = tuple(errors)
+        super().__init__(faults)

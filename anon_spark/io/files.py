@@ -7,8 +7,11 @@ or an object store by its URI.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import posixpath
+import shutil
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 from pyarrow import fs
@@ -16,13 +19,16 @@ from pyspark.sql import SparkSession
 
 from anon_spark.domain.errors import ConfigurationError, Fault, PlatformError
 from anon_spark.domain.policy import Sink
+from anon_spark.io.spark_errors import SPARK_ERRORS, error_class
 
 HIDDEN = ".anon-spark-"
 """Prefix of our own directories; Spark takes names with a leading dot for hidden and never reads them by accident."""
+FILE_ERRORS = (OSError, PlatformError, *SPARK_ERRORS)
+"""What the methods of ``Files`` raise."""
 
 
 class Files(Protocol):
-    """What is needed of a file system. Paths are as configured; every method raises OSError or PlatformError on failure."""
+    """What is needed of a file system. Paths are as configured; every method raises one of FILE_ERRORS on failure."""
 
     def exists(self, path: str) -> bool: ...
     def rename(self, source: str, target: str) -> None: ...
@@ -38,6 +44,21 @@ def is_connect(spark: SparkSession) -> bool:
 def files_of(spark: SparkSession, path: str) -> Files:
     """The file system that holds ``path``."""
     return _ArrowFiles(path) if is_connect(spark) else _HadoopFiles(spark, path)
+
+
+@contextlib.contextmanager
+def file_faults(where: str, key: str, what: str) -> Iterator[None]:
+    """A file system's failures as PlatformError: ``what`` could not be done at the place of ``key``."""
+    try:
+        yield
+    except PlatformError as error:
+        raise PlatformError(f"{where}: {key}: {what}: {error}") from None
+    except OSError as error:
+        raise PlatformError(f"{where}: {key}: {what} ({error.strerror or type(error).__name__})") from None
+    except SPARK_ERRORS as error:
+        raise PlatformError(
+            f"{where}: {key}: {what} ({error_class(error)}); are its path and rights as they should be?"
+        ) from None
 
 
 def refuse_relative(spark: SparkSession, where: str, paths: dict[str, str | None]) -> None:
@@ -75,26 +96,37 @@ def put_in_place(files: Files, staging: str, sink: Sink, where: str) -> None:
 
     With ``overwrite`` the old release is moved into the staging directory first and brought back on failure.
     """
-    staged = inside(staging)
-    target = str(sink.path).rstrip("/")
+    staged, target = inside(staging), str(sink.path).rstrip("/")
     refuse_existing(files, sink, where)
-    if not files.exists(target):
-        files.rename(staged, target)
+    with file_faults(where, "output.path", "the release could not be put in place"):
+        try:
+            if files.exists(target):
+                files.rename(target, _aside(staging))
+            files.rename(staged, target)
+        except BaseException:
+            bring_back(files, staging, target)
+            raise
+    # published is published: what is left of the old release is removed as far as that can be done
+    with contextlib.suppress(*FILE_ERRORS):
         files.delete(staging)
-        return
-    aside = posixpath.join(staging, "old")
-    files.rename(target, aside)
-    try:
-        files.rename(staged, target)
-    except BaseException:
-        files.rename(aside, target)
-        raise
-    files.delete(staging)
+
+
+def bring_back(files: Files, staging: str, target: str) -> None:
+    """Move an old release that stands aside back to its place, unless that is taken. Raises one of FILE_ERRORS."""
+    if files.exists(_aside(staging)) and not files.exists(target):
+        files.rename(_aside(staging), target)
+
+
+def _aside(staging: str) -> str:
+    """Where the old release stands while the new one takes its place."""
+    return posixpath.join(staging, "old")
 
 
 def refuse_existing(files: Files, sink: Sink, where: str) -> None:
     """ConfigurationError where the output exists and ``mode`` is error."""
-    if sink.mode == "error" and files.exists(str(sink.path)):
+    with file_faults(where, "output.path", "it could not be looked for"):
+        taken = sink.mode == "error" and files.exists(str(sink.path))
+    if taken:
         fault = Fault(
             where, "output.path", f"{sink.path} exists already", "a new path", "choose another, or set output.mode: overwrite"
         )
@@ -107,6 +139,7 @@ class _HadoopFiles:
     def __init__(self, spark: SparkSession, path: str):
         self._jvm: Any = spark._jvm
         self._fs = self._path(path).getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
+        self._local = str(self._fs.getUri().getScheme()) == "file"
 
     def _path(self, path: str) -> Any:
         return self._jvm.org.apache.hadoop.fs.Path(path)
@@ -120,7 +153,13 @@ class _HadoopFiles:
             raise PlatformError(f"{target}: a directory could not be renamed to this path; is it being written by another run?")
 
     def delete(self, path: str) -> None:
-        self._fs.delete(self._path(path), True)
+        try:
+            self._fs.delete(self._path(path), True)
+        except FILE_ERRORS:
+            # a signal to the whole process group has ended the JVM before us
+            if not self._local:
+                raise
+            shutil.rmtree(_plain(path), ignore_errors=True)
 
     def write(self, path: str, text: str) -> None:
         stream = self._fs.create(self._path(path), True)
@@ -128,6 +167,11 @@ class _HadoopFiles:
             stream.write(bytearray(text.encode()))
         finally:
             stream.close()
+
+
+def _plain(path: str) -> str:
+    """A local path without its scheme."""
+    return "/" + path.removeprefix("file:").lstrip("/") if path.startswith("file:") else path
 
 
 class _ArrowFiles:

@@ -1,34 +1,51 @@
-"""Reading the input through Spark, and telling the user's mistakes from the platform's failures."""
+"""Reading the input through Spark, and the release that was written; options under which nothing is lost or changed in silence."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 
-from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
 
-from anon_spark.domain.errors import AnonError, ConfigurationError, DataError, Fault, FaultsError, PlatformError
+from anon_spark.domain.errors import ConfigurationError, DataError, Fault
 from anon_spark.domain.policy import Sink, Source
+from anon_spark.io.spark_errors import spark_faults
 
 TEXT_FORMATS = frozenset({"csv", "json"})
 """Formats whose lines can be malformed: unless told otherwise Spark nulls what it can't parse, which would change rows in silence."""
+CSV_INPUT = {
+    # with pruning Spark looks at the wanted columns alone and takes a line of too few or too many fields
+    "columnPruning": "false",
+    # by default a quote inside quotes that is not escaped leaves the quotes in the value: "say ""x""" would keep all six
+    "unescapedQuoteHandling": "RAISE_ERROR",
+}
 
 
 def read(spark: SparkSession, source: Source, where: str) -> DataFrame:
-    """The input as a lazy DataFrame.
+    """The input as a lazy DataFrame, its schema resolved.
 
-    Raises ConfigurationError for options that lose rows, DataError where the source is missing or can't be read.
+    Raises ConfigurationError for options that lose rows, for formats and queries that Spark does not know, DataError where the source
+    is missing, has no columns or can't be read.
     """
     with spark_faults(where, "input"):
-        if source.query is not None:
-            return spark.sql(source.query)
-        if source.table is not None:
-            return spark.table(source.table)
-        reader = spark.read.format(source.format or "parquet").options(**_safe_options(source, where))
-        return reader.load(source.path) if source.path else reader.load()
+        table = _table(spark, source, where)
+        if not table.columns:
+            fault = Fault(where, "input", "no column at all", "a table", "is its file empty?")
+            raise DataError([fault])
+    return table
+
+
+def _table(spark: SparkSession, source: Source, where: str) -> DataFrame:
+    if source.query is not None:
+        # a subquery can only be a query: a statement that changes something is a syntax error there
+        return spark.sql(f"SELECT * FROM (\n{source.query.strip().rstrip(';')}\n)")
+    if source.table is not None:
+        return spark.read.options(**source.options).table(source.table)
+    options = _safe_options(source, where)
+    reader = spark.read.format(source.format or "parquet").options(**options)
+    table = reader.load(source.path) if source.path else reader.load()
+    return _with_headers_compared(spark, source, options, table) if source.path else table
 
 
 def _safe_options(source: Source, where: str) -> dict[str, str]:
@@ -42,11 +59,26 @@ def _safe_options(source: Source, where: str) -> dict[str, str]:
             "this mode drops or empties malformed lines in silence; clean the file first",
         )  # fmt: skip
         raise ConfigurationError([fault])
-    options.setdefault("mode", "FAILFAST")
-    if (source.format or "").lower() == "csv" and "columnpruning" not in given:
-        # with pruning Spark looks at the wanted columns alone and takes a line of too few or too many fields
-        options["columnPruning"] = "false"
-    return options
+    ours = {"mode": "FAILFAST", **(CSV_INPUT if (source.format or "").lower() == "csv" else {})}
+    return {**{key: value for key, value in ours.items() if key.lower() not in given}, **options}
+
+
+def _with_headers_compared(spark: SparkSession, source: Source, options: Mapping[str, str], table: DataFrame) -> DataFrame:
+    """A CSV of several files whose headers must all be the first one's: Spark takes its columns by their place alone unless told so.
+
+    Names that Spark made up (an empty or repeated header) stand in no file: such tables are read as they are.
+    """
+    given = {key.lower(): value.lower() for key, value in options.items()}
+    headed = (source.format or "").lower() == "csv" and given.get("header") == "true"
+    if not headed or "enforceschema" in given or _made_up(table.columns) or len(table.inputFiles()) < 2:
+        return table
+    return spark.read.format("csv").options(**options, enforceSchema="false").schema(table.schema).load(source.path)
+
+
+def _made_up(names: Sequence[str]) -> bool:
+    """Whether Spark may have named a column itself: ``_c0`` for an empty header, ``a0`` and ``a2`` for two columns ``a``."""
+    stems = [name.removesuffix(str(place)).casefold() for place, name in enumerate(names)]
+    return any(re.fullmatch(r"_c\d+", name) for name in names) or len(set(stems)) < len(stems)
 
 
 CSV_WRITE = {"header": "true", "ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false", "nullValue": "\\N"}
@@ -67,59 +99,10 @@ def read_back(spark: SparkSession, sink: Sink, path: str, schema: T.StructType) 
     return spark.read.format(sink.format).options(**options_of(sink, CSV_READ)).schema(nullable).load(path)
 
 
-try:  # the thin client of Spark Connect comes without py4j
-    from py4j.protocol import Py4JError
-except ImportError:
-
-    class Py4JError(Exception):  # type: ignore[no-redef]
-        """Never raised where there is no JVM."""
-
-
-SPARK_ERRORS = (PySparkException, Py4JError)
-"""What PySpark raises: 3.5 passes a failed job on as py4j's own error."""
-
-
-@contextmanager
-def spark_faults(where: str, key: str, kind: type[FaultsError] = DataError) -> Iterator[None]:
-    """Spark's exceptions as ours, by their error class: their texts may hold values of the data.
-
-    kind: what a plan that Spark refuses is: DataError for a source, ConfigurationError for a sink.
-    """
-    try:
-        yield
-    except AnalysisException as error:
-        advice = "check path, table, options and rights"
-        raise kind([Fault(where, key, error_class(error), "what Spark can read or write", advice)]) from None
-    except SPARK_ERRORS as error:
-        raise as_ours(error, where, key) from None
-
-
-UNREADABLE = ("MALFORMED", "FAILED_READ_FILE", "CANNOT_READ_FILE", "CAST_INVALID_INPUT", "PARSE", "CORRUPT", "UNPARSEABLE")
-
-
-def as_ours(error: Exception, where: str, key: str) -> AnonError:
-    """The exception of a running job as bad data (it can't be read) or as a failure of the platform."""
-    found = error_class(error)
-    if any(mark in found for mark in UNREADABLE):
-        return DataError(
-            [
-                Fault(
-                    where,
-                    key,
-                    f"lines or files that can't be read ({found})",
-                    "well-formed data",
-                    "mend or leave out those files",
-                )
-            ]
-        )
-    return PlatformError(f"{where}: {key}: Spark failed ({found}); its own log says more; running the job again may help")
-
-
-def error_class(error: Exception) -> str:
-    """The deepest error class that Spark names, such as PATH_NOT_FOUND: it holds no value of the data."""
-    # the class of a cause is given in the text alone, in square brackets; nothing else of the text is used
-    inner = re.findall(r"\[([A-Z][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]", str(error))
-    if inner:
-        return str(inner[-1])
-    found = getattr(error, "getCondition", getattr(error, "getErrorClass", lambda: None))()
-    return str(found or type(error).__name__)
+def read_release(spark: SparkSession, sink: Sink, where: str) -> DataFrame:
+    """A release that was published before, by whatever schema its files show. Raises DataError where there is none."""
+    with spark_faults(where, "output"):
+        release = spark.read.format(sink.format).options(**options_of(sink, CSV_READ)).load(sink.path)
+        if not release.columns:
+            raise DataError([Fault(where, "output", "no column at all", "a release", "was it published?")])
+    return release

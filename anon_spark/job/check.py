@@ -8,7 +8,7 @@ from anon_spark.algorithms.lattice import refuse_infeasible
 from anon_spark.algorithms.node_space import lattice_size
 from anon_spark.domain.errors import ConfigurationError, InfeasibleError
 from anon_spark.domain.policy import Policy
-from anon_spark.io.tables import spark_faults
+from anon_spark.io.spark_errors import job_faults
 from anon_spark.job.decide import refuse_large
 from anon_spark.job.gather import gather, null_rows_of, read_trees, without_null_rows
 from anon_spark.job.output import open_output
@@ -24,7 +24,7 @@ from anon_spark.report.plan import Plan
 def check(spark: SparkSession, policy: Policy, table: DataFrame | None = None) -> Plan:
     """Bind the policy to its input and describe the run. Raises what a run would raise before its search, all but infeasibility."""
     trees = read_trees(policy)
-    with spark_faults(policy.where, "Spark"):
+    with job_faults(policy.where):
         open_output(spark, policy, "check")
         table = source_of(spark, policy) if table is None else table
         bound = bind_schema(table.schema, policy, case_sensitive(spark))

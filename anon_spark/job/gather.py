@@ -11,12 +11,13 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from anon_spark.domain.bind import UnmappedError, bind, coverage
+from anon_spark.domain.bind import bind, coverage
 from anon_spark.domain.errors import ConfigurationError, DataError, Fault, InfeasibleError
 from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.hierarchy import Hierarchy
 from anon_spark.domain.policy import Column, FileHierarchy, Policy
 from anon_spark.domain.problem import Problem
+from anon_spark.domain.unmapped import OutsideError, UnmappedError
 from anon_spark.io.hierarchy_files import read_tree
 from anon_spark.job.cells import Values, encode, ordered, values_in
 from anon_spark.job.schema import BoundSchema
@@ -143,10 +144,12 @@ def bind_all(policy: Policy, bound: BoundSchema, values: Sequence[Values], trees
     hierarchies: list[Hierarchy] = []
     wrong: list[Fault] = []
     outside: list[Fault] = []
+    unmapped: list[UnmappedError] = []
     for column, raw, known in zip(policy.quasi_identifiers, bound.quasi_identifiers, values, strict=True):
         try:
             hierarchies.append(bind(column, raw.kind, known, tree=trees.get(column.name), where=policy.where))
         except UnmappedError as error:
+            unmapped.append(error)
             outside += [_with_hint(fault, column, known, trees) for fault in error.faults]
         except ConfigurationError as error:
             wrong += error.faults
@@ -155,7 +158,7 @@ def bind_all(policy: Policy, bound: BoundSchema, values: Sequence[Values], trees
     if wrong:
         raise ConfigurationError(wrong)
     if outside:
-        raise DataError(outside)
+        raise OutsideError(outside, unmapped)
     return hierarchies
 
 

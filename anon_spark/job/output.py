@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import posixpath
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -13,8 +15,11 @@ from pyspark.sql import DataFrame, SparkSession
 from anon_spark.domain.errors import ConfigurationError, Fault
 from anon_spark.domain.policy import Policy, Sink
 from anon_spark.io.files import (
+    FILE_ERRORS,
     HIDDEN,
     Files,
+    bring_back,
+    file_faults,
     files_of,
     inside,
     is_connect,
@@ -23,7 +28,11 @@ from anon_spark.io.files import (
     refuse_relative,
     staging_of,
 )
-from anon_spark.io.tables import SPARK_ERRORS, read_back
+from anon_spark.io.tables import read_back
+
+LOOKS, PAUSE = 5, 0.3
+"""After an interruption: how often, and how many seconds apart, what was removed is looked for again."""
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -48,11 +57,27 @@ class Output:
         if not self.temporary:
             put_in_place(self.files, self.staging, self.sink, self.where)
 
-    def remove(self) -> None:
-        """Remove what was staged; never raises, since it runs when something else has failed already."""
-        with contextlib.suppress(OSError, *SPARK_ERRORS):
-            self.files.delete(self.staging)
+    def remove(self, interrupted: bool = False) -> None:
+        """Remove what was staged; never raises, since it runs when something else has failed already.
+
+        interrupted: tasks of a cancelled job may write for a moment yet, so what was removed is watched until it stays away.
+        """
+        self._remove_staging()
         self.remove_scratch()
+        for _ in range(LOOKS if interrupted else 0):
+            time.sleep(PAUSE)
+            self._remove_staging()
+            self.remove_scratch()
+
+    def _remove_staging(self) -> None:
+        with contextlib.suppress(*FILE_ERRORS):
+            if not self.temporary:
+                try:
+                    bring_back(self.files, self.staging, str(self.sink.path).rstrip("/"))
+                except FILE_ERRORS:
+                    log.error("the release that was there before stands in %s and could not be moved back", self.staging)
+                    return
+            self.files.delete(self.staging)
 
     def scratch_path(self, directory: str, name: str) -> str:
         """A place for an intermediate, remembered for removal."""
@@ -62,7 +87,7 @@ class Output:
     def remove_scratch(self) -> None:
         """Remove the intermediates that could not be persisted."""
         for path in self.scratch:
-            with contextlib.suppress(OSError, *SPARK_ERRORS):
+            with contextlib.suppress(*FILE_ERRORS):
                 self.files.delete(path)
 
     def read(self, spark: SparkSession, staged: DataFrame) -> DataFrame:
@@ -99,23 +124,31 @@ def _temporary(spark: SparkSession, policy: Policy) -> str:
 
 
 @contextlib.contextmanager
-def report_files(spark: SparkSession, path: str | None, release_id: str, texts: dict[str, str]) -> Iterator[None]:
-    """Write the report beside its place first, publish in the body, then rename: a report that can't be written stops the release."""
+def report_files(spark: SparkSession, policy: Policy, release_id: str, texts: dict[str, str]) -> Iterator[None]:
+    """Write the report beside its place first, publish in the body, then rename: a report that can't be written stops the release.
+
+    Raises PlatformError before the body alone: what is published then is published, and a warning tells where its report lies.
+    """
+    path = policy.report
     if path is None:
         yield
         return
-    files = files_of(spark, path)
+    with file_faults(policy.where, "report.path", "the report could not be written"):
+        files = files_of(spark, path)
     staged = {name: posixpath.join(path, f"{HIDDEN}{release_id}-{name}") for name in texts}
     try:
-        for name, text in texts.items():
-            files.write(staged[name], text)
+        with file_faults(policy.where, "report.path", "the report could not be written"):
+            for name, text in texts.items():
+                files.write(staged[name], text)
         yield
-        for name, source in staged.items():
-            target = posixpath.join(path, name)
-            files.delete(target)
-            files.rename(source, target)
     except BaseException:
-        with contextlib.suppress(OSError, *SPARK_ERRORS):
-            for source in staged.values():
+        for source in staged.values():
+            with contextlib.suppress(*FILE_ERRORS):
                 files.delete(source)
         raise
+    for name, source in staged.items():
+        try:
+            files.delete(posixpath.join(path, name))
+            files.rename(source, posixpath.join(path, name))
+        except FILE_ERRORS:
+            log.warning("the report %s could not be renamed; it is in %s", posixpath.join(path, name), source)

@@ -14,6 +14,7 @@ from anon_spark.audit.result import AuditResult
 from anon_spark.domain.errors import AuditError, ConfigurationError, Fault
 from anon_spark.domain.policy import Policy
 from anon_spark.domain.recoding import FullDomainRecoding
+from anon_spark.io.jobs import cancelled_on_interrupt
 from anon_spark.io.spark_errors import job_faults
 from anon_spark.io.tables import read
 from anon_spark.job.account import Run, examples, few_suppressed, write_report
@@ -22,7 +23,7 @@ from anon_spark.job.gather import Gathered, gather, null_rows_of, read_trees, wi
 from anon_spark.job.output import Output, open_output, report_files
 from anon_spark.job.release import Release
 from anon_spark.job.schema import BoundSchema, bind_schema
-from anon_spark.job.steps import Steps
+from anon_spark.job.steps import PUBLISH, Steps
 from anon_spark.job.write import stage
 from anon_spark.plans.materialise import Materialised
 from anon_spark.report.document import RETURNED, STATUS_OF_EXIT, Report
@@ -68,9 +69,10 @@ def run(
             Steps(on_start),
         )
         try:
-            return job.finish(trees, output)
-        except BaseException:
-            output.remove()
+            with cancelled_on_interrupt(spark, f"anon-spark-{release_id}"):
+                return job.finish(trees, output)
+        except BaseException as error:
+            output.remove(interrupted=not isinstance(error, Exception))
             raise
 
 
@@ -143,11 +145,12 @@ class _Job:
         )
 
     def _tell_refusal(self, texts: dict[str, str]) -> None:
-        with report_files(self.spark, self.policy.report, self.about.release_id, texts):
+        with report_files(self.spark, self.policy, self.about.release_id, texts):
             pass
 
     def _publish(self, report: Report, texts: dict[str, str], output: Output, staged: DataFrame) -> Release:
-        with report_files(self.spark, self.policy.report, self.about.release_id, texts):
+        self.steps.on_start(PUBLISH)
+        with report_files(self.spark, self.policy, self.about.release_id, texts):
             output.publish()
         output.remove_scratch()
         if output.temporary:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from anon_spark.report.parts import Step
 
 log = logging.getLogger(__name__)
+PUBLISH = "publish"
+"""Told as the last step begins: from then on a run can't be taken back."""
 
 
 @dataclass

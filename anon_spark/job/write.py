@@ -13,7 +13,8 @@ from anon_spark.audit.fingerprint import fingerprint as conservation
 from anon_spark.domain.errors import AuditError, ConfigurationError, DataError, Fault, InternalError
 from anon_spark.domain.policy import Policy, Sink
 from anon_spark.domain.recoding import FullDomainRecoding
-from anon_spark.io.tables import CSV_WRITE, options_of, read_back, spark_faults
+from anon_spark.io.spark_errors import spark_faults
+from anon_spark.io.tables import CSV_WRITE, options_of, read_back
 from anon_spark.job.gather import Gathered
 from anon_spark.job.schema import BoundSchema
 from anon_spark.plans.columns import named
@@ -59,7 +60,7 @@ def stage(
     release = without_metadata(release)
     release = release.observe(written, *conservation(release.schema, release.columns))
     with spark_faults(policy.where, "output", ConfigurationError):
-        hide_order(release).write.format(sink.format).options(**options_of(sink, CSV_WRITE)).mode("errorifexists").save(path)
+        hide_order(release).write.format(sink.format).options(**options_of(sink, CSV_WRITE)).mode("error").save(path)
     _compare(scanned.get, gathered, plan, policy)
     back = read_back(table.sparkSession, sink, path, release.schema)
     again = fetch_row(back.agg(*conservation(release.schema, release.columns))).asDict()

@@ -1,0 +1,49 @@
+"""A termination signal ends a run as Ctrl-C does, with everything of it removed; past the last step a run is finished instead."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator
+from types import FrameType
+from typing import NoReturn
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextlib.contextmanager
+def heard() -> Iterator[None]:
+    """In the body both signals interrupt the main thread; the handlers of before are put back."""
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    listen()
+    try:
+        yield
+    finally:
+        if _in_main_thread():
+            for number, handler in before.items():
+                signal.signal(number, handler or signal.SIG_DFL)
+
+
+def listen() -> None:
+    """Let both signals interrupt the main thread, as they may no longer do once somebody else has set a handler."""
+    if _in_main_thread():
+        for number in _SIGNALS:
+            signal.signal(number, _interrupt)
+
+
+def ignore() -> None:
+    """Let neither interrupt what can't be taken back: renaming takes a moment, and half of it is worse than all of it."""
+    if _in_main_thread():
+        for number in _SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    # the removal of what was written is not to be interrupted by the same signal sent twice
+    signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()

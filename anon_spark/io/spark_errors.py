@@ -1,0 +1,153 @@
+"""Telling the user's mistakes from the platform's failures in what Spark raises, without a word of the data in any message."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pyspark.errors import AnalysisException, IllegalArgumentException, PySparkException
+
+from anon_spark.domain.errors import AnonError, ConfigurationError, DataError, Fault, FaultsError, InternalError, PlatformError
+
+try:  # the thin client of Spark Connect comes without py4j
+    from py4j.protocol import Py4JError
+except ImportError:
+
+    class Py4JError(Exception):  # type: ignore[no-redef]
+        """Never raised where there is no JVM."""
+
+
+SPARK_ERRORS = (PySparkException, Py4JError)
+"""What PySpark raises: 3.5 passes a failed job on as py4j's own error."""
+
+UNREADABLE = frozenset(
+    (
+        "CANNOT_PARSE_DECIMAL", "CANNOT_PARSE_TIMESTAMP", "CANNOT_READ_FILE_FOOTER", "CAST_INVALID_INPUT", "CAST_OVERFLOW",
+        "CONVERSION_INVALID_INPUT", "EMPTY_JSON_FIELD_VALUE", "FAILED_READ_FILE", "INVALID_JSON_RECORD_TYPE",
+        "JSON_CONVERSION_FAILED", "MALFORMED_CSV_RECORD", "MALFORMED_RECORD_IN_PARSING", "NUMERIC_VALUE_OUT_OF_RANGE",
+        "PARQUET_COLUMN_DATA_TYPE_MISMATCH", "PATH_NOT_FOUND", "SCHEMA_NOT_FOUND", "TABLE_OR_VIEW_NOT_FOUND",
+        "UNABLE_TO_INFER_SCHEMA",
+    )
+)  # fmt: skip
+"""Spark's names for data that can't be read, or is no longer there."""
+MISTAKES = frozenset(
+    (
+        "AVRO_DATA_SOURCE_NOT_ENABLED", "CODEC_NOT_AVAILABLE", "DATA_SOURCE_NOT_FOUND", "MISSING_AGGREGATION",
+        "PARSE_EMPTY_STATEMENT", "PARSE_SYNTAX_ERROR", "UNRESOLVED_COLUMN", "UNRESOLVED_ROUTINE",
+        "UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE",
+    )
+)  # fmt: skip
+"""Spark's names for what a configuration has wrong, wherever it comes up."""
+OTHERS = frozenset(
+    (
+        "ARITHMETIC_OVERFLOW", "COLUMN_ALREADY_EXISTS", "DIVIDE_BY_ZERO", "INSUFFICIENT_PERMISSIONS", "INTERNAL_ERROR",
+        "NOT_SUPPORTED_WITH_SERVERLESS", "PATH_ALREADY_EXISTS", "TASK_WRITE_FAILED", "UNSUPPORTED_FEATURE",
+        "USER_RAISED_EXCEPTION",
+    )
+)  # fmt: skip
+_UNREADABLE_SIGNS = frozenset(
+    (
+        # Spark 3.5 names few causes: the methods and classes of its stack traces are what tells them
+        "CSVHeaderChecker", "EOFException", "FileNotFoundException", "InvalidProtocolBufferException", "ParquetDecodingException",
+        "cannotReadFilesError", "malformedRecordsDetectedInSchemaInferenceError", "readCurrentFileNotFoundError",
+    )
+)  # fmt: skip
+_JAVA = frozenset(
+    (
+        "AccessControlException", "AccessDeniedException", "ConnectException", "EOFException", "FileNotFoundException",
+        "IOException", "NoSuchFileException", "OutOfMemoryError", "SQLException", "SocketException", "UnknownHostException",
+    )
+)  # fmt: skip
+_NAME = re.compile(r"\[([A-Z][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]")
+_WORD = re.compile(r"\b[A-Za-z]\w+\b")
+
+
+@contextmanager
+def spark_faults(where: str, key: str, kind: type[FaultsError] = DataError) -> Iterator[None]:
+    """Spark's exceptions about a source or a sink as ours, by the names that Spark gives them: their texts may hold values of the data.
+
+    kind: what a plan that Spark refuses is: DataError for a source, ConfigurationError for a sink.
+    """
+    try:
+        yield
+    except (AnalysisException, IllegalArgumentException) as error:
+        mistake = isinstance(error, IllegalArgumentException) or not names_in(error).isdisjoint(MISTAKES)
+        advice = "check format, path, table, options and rights"
+        fault = Fault(where, key, error_class(error), "what Spark can read or write", advice)
+        raise (ConfigurationError if mistake else kind)([fault]) from None
+    except SPARK_ERRORS as error:
+        # a sink's write reads the input a second time, and only that can be unreadable
+        raise as_ours(error, where, "input" if kind is ConfigurationError and unreadable(error) else key) from None
+
+
+@contextmanager
+def job_faults(where: str) -> Iterator[None]:
+    """Spark's exceptions from the middle of a job as ours: the input that fails, the platform, or a plan of our own that is wrong."""
+    try:
+        yield
+    except SPARK_ERRORS as error:
+        if isinstance(error, AnalysisException) and not unreadable(error):
+            raise InternalError(f"{where}: Spark refused a plan ({error_class(error)}); please report it") from None
+        raise as_ours(error, where, "input" if unreadable(error) else "Spark") from None
+
+
+def as_ours(error: Exception, where: str, key: str) -> AnonError:
+    """The exception of a running job as bad data (it can't be read), a mistake in the configuration, or a failure of the platform."""
+    found = error_class(error)
+    if not names_in(error).isdisjoint(MISTAKES):
+        advice = "check format, options and the packages of the session"
+        return ConfigurationError([Fault(where, key, found, "what Spark can read or write", advice)])
+    if unreadable(error):
+        advice = "mend or leave out those files; for a CSV check header, sep, escape and multiLine in options"
+        return DataError([Fault(where, key, f"lines or files that can't be read ({found})", "well-formed data", advice)])
+    return PlatformError(f"{where}: {key}: Spark failed ({found}); its own log says more; running the job again may help")
+
+
+def error_class(error: Exception) -> str:
+    """What Spark calls an error, such as PATH_NOT_FOUND, the deepest cause that it names; never a word from the data.
+
+    The names of causes stand in the text alone, beside values: only names that are known here are taken from it.
+    """
+    text = _text(error)
+    named = [name for name in _NAME.findall(text) if _stem(name) in UNREADABLE | MISTAKES | OTHERS]
+    if named:
+        return str(named[-1])
+    condition = _condition(error)
+    if condition and not condition.startswith("_LEGACY"):
+        return condition
+    java = [word for word in _WORD.findall(text) if word in _JAVA]
+    if java:
+        return str(java[-1])
+    return "an error of the JVM" if isinstance(error, Py4JError) else type(error).__name__
+
+
+def unreadable(error: Exception) -> bool:
+    """Whether an error tells of data that can't be read, or is no longer there."""
+    return not names_in(error).isdisjoint(UNREADABLE) or not _UNREADABLE_SIGNS.isdisjoint(_WORD.findall(_text(error)))
+
+
+def names_in(error: Exception) -> set[str]:
+    """The known names in an error, each without what stands behind its dot."""
+    return {_stem(name) for name in (*_NAME.findall(_text(error)), _condition(error) or "")}
+
+
+def _stem(name: str) -> str:
+    return name.split(".", 1)[0]
+
+
+def _text(error: Exception) -> str:
+    """The text of an error; some are asked of a JVM that may be gone."""
+    try:
+        return str(error)
+    except Exception:
+        return ""
+
+
+def _condition(error: Exception) -> str | None:
+    """The name that the outermost error carries apart from its text."""
+    try:
+        asked = getattr(error, "getCondition", getattr(error, "getErrorClass", lambda: None))()
+    except Exception:
+        return None
+    return str(asked) if asked else None
