@@ -1,0 +1,43 @@
+"""Real data: the proven optimum of Adult is the same from the driver process, from Spark, and on every kind of session."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from jobs import policy, quasi
+from pyspark.sql import SparkSession
+
+from anon_spark import anonymize
+
+pytestmark = [pytest.mark.spark, pytest.mark.shared, pytest.mark.parity]
+COLUMNS = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass")
+
+
+@pytest.mark.parametrize(
+    ("models", "limit", "levels", "loss"),
+    [
+        ([], "0", (0, 4, 0, 1, 3, 2, 2), "0.6449"),
+        ([{"model": "alpha-deassociation", "alpha": 0.5}], "0.01", (0, 4, 0, 1, 3, 1, 1), "0.4587"),
+    ],
+)
+def test_the_optimum_of_adult(
+    spark: SparkSession, shared: Path, tmp_path: Path, models: list[dict], limit: str, levels: tuple[int, ...], loss: str
+) -> None:
+    table = spark.read.options(header=True, sep=";").csv(str(shared / "adult" / "adult.csv"))
+    columns = [quasi(name, {"path": str(shared / "adult" / f"adult_hierarchy_{name}.csv")}) for name in COLUMNS]
+    columns += [{"name": "occupation", "role": "sensitive"}, {"name": "salary-class", "role": "label"}]
+    found = []
+    for megabytes in (64, 0):
+        settings = {"driver_megabytes": megabytes}
+        asked = policy(columns, k=10, staging=tmp_path, models=models, suppression={"limit": limit}, settings=settings)
+        with anonymize(table, asked) as release:
+            report = release.report
+            found.append((report.lattice.levels, report.loss.gcp, report.suppressed.rows, report.output))
+            assert report.audit.ok and report.lattice.nodes == 2160
+            if limit == "0":
+                assert report.lattice.checked + 13 <= 150 and len(report.lattice.minimal) == 10
+    assert tuple(found[0][0].values()) == levels
+    assert abs(found[0][1] - Fraction(loss)) < Fraction(1, 10_000)
+    assert found[0] == found[1]
