@@ -6,10 +6,10 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from jobs import policy, quasi
 from pyspark.sql import SparkSession
 
 from anon_spark import anonymize
+from jobs import policy, quasi
 
 pytestmark = [pytest.mark.spark, pytest.mark.shared, pytest.mark.parity]
 COLUMNS = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass")

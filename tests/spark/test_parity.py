@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from jobs import policy, printed, quasi, released, tree
 from pyspark.sql import SparkSession
+
+from jobs import policy, printed, quasi, released, tree
 
 pytestmark = [pytest.mark.spark, pytest.mark.parity]
 SCHEMA = "age int, pay decimal(6,2), zip string, born date, sex string, school string, illness string, visits int"
