@@ -28,7 +28,10 @@ def write(target: Path) -> None:
     """Write the table to ``target``; a file of that name appears only when it is whole."""
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(target.name + ".partial")
-    with gzip.open(packed(), "rt", encoding="utf-8", newline="") as source, partial.open("w", encoding="utf-8", newline="") as sink:
+    with (
+        gzip.open(packed(), "rt", encoding="utf-8", newline="") as source,
+        partial.open("w", encoding="utf-8", newline="") as sink,
+    ):
         lines = csv.reader(source)
         header = ["sex" if name == "gender" else name for name in next(lines)[1:]]
         writer = csv.writer(sink, lineterminator="\n")

@@ -2,94 +2,205 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from pyspark.sql import DataFrame
 
 from anon_spark.algorithms.checker import Verdict, pruning
+from anon_spark.algorithms.single_columns import SingleColumns
+from anon_spark.algorithms.wave_sources import WORTH, WaveSources
+from anon_spark.domain.errors import DataError, Fault
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import Levels
 from anon_spark.models.base import Model
 from anon_spark.plans.fetch import fetch_arrow
+from anon_spark.plans.judge import Judge
+from anon_spark.plans.materialise import Materialised
 from anon_spark.plans.waves import (
     CANDIDATE,
-    Judge,
-    classes,
+    MOST_CANDIDATES,
+    RolledSet,
     failing_nodes,
     generalise,
+    numbered,
     printed_as_root,
     rolled,
     suppressed_leaves,
     verdicts,
+    word_names,
 )
 
-WIDTH = 16
+WAVE_CELLS = 8_000_000
+"""Cells that a wave had better not exceed: some seconds of two cores."""
+NARROWEST = 4
+Kept = tuple[np.ndarray, ...]
 
 
 class SparkChecker:
-    """A ``Checker`` over ``cells``, the encoded frequency set (``plans.waves.encode``), kept by the caller.
+    """A ``Checker`` over ``cells``, the encoded frequency set (``plans.waves.encode``).
 
-    width: nodes a wave; every wave is one Spark job over the set rolled up to what its nodes have in common, and beside a
-    suppression limit a second one, for the nodes that hold. To the driver come a row a node, and a row a leaf and node.
+    width: most nodes a wave; every wave is one Spark job over sets that are rolled up already. To the driver come a row a node and,
+    when a node beside a suppression limit is costed, a row a leaf and node of its wave. Single columns are checked in this process,
+    from counts by value. kept: keeps sets between waves; without it every wave computes ``cells`` again. combinations: how many cells
+    there are, where that is known. worth: see ``wave_sources``.
+    Raises DataError where a wave does not see all rows of the problem: the input has changed.
     """
 
-    def __init__(self, problem: Problem, models: Sequence[Model], cells: DataFrame, width: int = WIDTH):
+    def __init__(
+        self, problem: Problem, models: Sequence[Model], cells: DataFrame, width: int = MOST_CANDIDATES,
+        kept: Materialised | None = None, combinations: int | None = None, worth: int = WORTH,
+    ):  # fmt: skip
         self.problem = problem
-        self.width = width
         self.jobs = 0
-        self._cells = cells
-        self._d = len(problem.hierarchies)
+        self._most = min(width, MOST_CANDIDATES)
+        self._models = tuple(models)
+        self._cells = numbered(cells, problem.values)
+        self._kept = kept
+        self._size = combinations or problem.rows
+        self._worth = worth
+        self._read = self._size
         prunes = pruning(models, problem.may_suppress)
-        self._judge = Judge(tuple(models), prunes, problem.sensitive, problem.ignores_null)
+        names, values, ignored = problem.sensitive, problem.values, problem.ignores_null
+        self._judge = Judge(self._models, prunes, names, values, ignored, problem.rows)
+
+    @property
+    def width(self) -> int:
+        """Nodes the next wave is best made of: the fewer, the more cells each had to read in the last one."""
+        return min(self._most, max(NARROWEST, WAVE_CELLS // max(self._read, 1)))
 
     def check(self, nodes: Sequence[Levels]) -> list[Verdict]:
-        found: list[Verdict] = []
-        for start in range(0, len(nodes), self.width):
-            found += self._wave(list(nodes[start : start + self.width]))
-        return found
+        alone = self._singles.verdicts(nodes)
+        found = dict(zip(alone, self._late(list(alone), list(alone.values())), strict=True))
+        rest = [node for node in dict.fromkeys(nodes) if node not in found]
+        for start in range(0, len(rest), self._most):
+            wave = rest[start : start + self._most]
+            found.update(zip(wave, self._wave(wave), strict=True))
+        return [found[node] for node in nodes]
 
     def failing(self, levels: Levels) -> DataFrame:
         """Node numbers __anon_g0.. of the classes that fail at a node: lazy, distinct."""
-        return failing_nodes(classes(generalise(self._cells, [levels]), self._d, self._judge), self._d, self._judge)
+        return failing_nodes(self._base_of(levels), levels, self.problem.hierarchies, self._judge)
 
     def star_holds(self, levels: Levels) -> bool:
         """Whether the suppressed rows, with the rows that print the root everywhere, are together a class that holds every model."""
-        generalised = generalise(self._cells, [levels])
-        star = printed_as_root(generalised, self.failing(levels), self.problem.hierarchies, levels)
+        star = printed_as_root(self._base_of(levels), levels, self.problem.hierarchies, self._judge)
         self.jobs += 1
-        row = fetch_arrow(verdicts(classes(star, 0, self._judge), self._judge)).to_pylist()
+        row = fetch_arrow(verdicts(self._judge.classes(star), self._judge)).to_pylist()
         return not row or int(row[0]["failing"]) == 0
 
-    def _wave(self, nodes: list[Levels]) -> list[Verdict]:
-        meet = tuple(min(levels) for levels in zip(*nodes, strict=True))
-        base = rolled(self._cells, meet, len(self.problem.sensitive)) if any(meet) else self._cells
-        judged = classes(generalise(base, nodes), self._d, self._judge)
-        self.jobs += 1
-        rows = {row[CANDIDATE]: row for row in fetch_arrow(verdicts(judged, self._judge)).to_pylist()}
-        in_part = [i for i in rows if 0 < rows[i]["failing"] <= self.problem.may_suppress]
-        kept = self._kept([nodes[i] for i in in_part]) if in_part else []
-        by_node = dict(zip(in_part, kept, strict=True))
-        return [
-            Verdict(
-                failing=int(rows[i]["failing"]),
-                failing_pruning=int(rows[i]["failing_pruning"]),
-                classes=int(rows[i]["classes"]),
-                smallest=int(rows[i]["smallest"]),
-                largest=int(rows[i]["largest"]),
-                squares=int(rows[i]["squares"]),
-                kept=by_node.get(i),
-            )
-            for i in range(len(nodes))
-        ]
+    @cached_property
+    def _leaves(self) -> RolledSet:
+        """The whole set at level 0, kept from its first use on."""
+        bottom = (0,) * len(self.problem.hierarchies)
+        return RolledSet(bottom, self._keep(self._cells, "leaves"), self._size)
 
-    def _kept(self, nodes: list[Levels]) -> list[tuple[np.ndarray, ...]]:
+    @cached_property
+    def _singles(self) -> SingleColumns:
+        def fetch(plan: DataFrame) -> Any:
+            self.jobs += 1
+            return fetch_arrow(plan)
+
+        return SingleColumns(self.problem, self._models, self._leaves, fetch)
+
+    @cached_property
+    def _sources(self) -> WaveSources:
+        """Below the floors of single columns no node is asked for: the set is grouped there once (METHODS 3.1, step 1)."""
+        floors = self._singles.floors(self._judge.pruning)
+        base = self._leaves
+        if any(floors):
+            base = RolledSet(floors, self._keep(self._roll(self._leaves, floors), "floors"), self._size)
+        return WaveSources(base, self._roll, self._kept, self._worth)
+
+    def _keep(self, frame: DataFrame, name: str) -> DataFrame:
+        return self._kept.keep(frame, name) if self._kept else frame
+
+    def _roll(self, held: RolledSet, levels: Levels) -> DataFrame:
+        return rolled(held, levels, self.problem.hierarchies, len(self.problem.sensitive))
+
+    def _base_of(self, levels: Levels) -> RolledSet:
+        base = self._sources.base
+        return base if all(a <= b for a, b in zip(base.levels, levels, strict=True)) else self._leaves
+
+    def _classes(self, nodes: Sequence[Levels]) -> DataFrame:
+        """The classes of a wave, its nodes numbered in order."""
+        above = [place for place, node in enumerate(nodes) if self._base_of(node) is self._sources.base]
+        groups = [(held, [above[i] for i in places]) for held, places in self._sources.assign([nodes[p] for p in above])]
+        if below := [place for place in range(len(nodes)) if place not in set(above)]:
+            groups.append((self._leaves, below))
+        self._read = sum(held.cells * len(places) for held, places in groups) // len(nodes)
+        sets = [(held, {place: nodes[place] for place in places}) for held, places in groups]
+        return self._judge.classes(generalise(sets, self.problem.hierarchies, len(self.problem.sensitive)))
+
+    def _wave(self, nodes: list[Levels]) -> list[Verdict]:
+        table = fetch_arrow(verdicts(self._classes(nodes), self._judge)).to_pylist()
+        self.jobs += 1
+        rows = {row[CANDIDATE]: row for row in table}
+        if any(int(rows[place]["rows"]) != self.problem.rows if place in rows else True for place in range(len(nodes))):
+            advice = "let nothing write to it during a run, or copy it first"
+            raise DataError([Fault("input", "", "a table that changed between two scans", "the same rows twice", advice)])
+        for place, node in enumerate(nodes):
+            self._sources.learn(node, int(rows[place]["cells"]))
+        return self._late(nodes, [_verdict(rows[place]) for place in range(len(nodes))])
+
+    def _late(self, nodes: Sequence[Levels], found: Sequence[Verdict]) -> list[Verdict]:
+        """The verdicts with the kept rows that they lack, counted when first asked for: those of all these nodes together."""
+        in_part = [place for place, verdict in enumerate(found) if 0 < verdict.failing <= self.problem.may_suppress]
+        late = _Late(self._kept_of, [nodes[place] for place in in_part])
+        verdicts = list(found)
+        for order, place in enumerate(in_part):
+            verdicts[place] = LateVerdict(found[place], late, order)
+        return verdicts
+
+    def _kept_of(self, nodes: Sequence[Levels]) -> list[Kept]:
         """Rows of each leaf outside the failing classes of each node."""
-        generalised = generalise(self._cells, nodes)
-        lost = suppressed_leaves(generalised, classes(generalised, self._d, self._judge), self._d, self._judge)
+        judged = self._classes(nodes)
+        failing = judged.where(~self._judge.holds(self._models)).select(*word_names(judged))
+        lost = suppressed_leaves(self._leaves, dict(enumerate(nodes)), failing, self.problem.hierarchies)
         self.jobs += 1
         kept = [[rows.astype(np.int64) for rows in self.problem.leaf_rows] for _ in nodes]
         table = fetch_arrow(lost)
         for node, place, leaf, rows in zip(*(table.column(i).to_pylist() for i in range(4)), strict=True):
             kept[node][place][leaf] -= rows
         return [tuple(columns) for columns in kept]
+
+
+def _verdict(row: Mapping[str, Any]) -> Verdict:
+    return Verdict(
+        failing=int(row["failing"]),
+        failing_pruning=int(row["failing_pruning"]),
+        classes=int(row["classes"]),
+        smallest=int(row["smallest"]),
+        largest=int(row["largest"]),
+        squares=int(row["squares"]),
+    )
+
+
+class _Late:
+    """The kept rows of some nodes, counted at the first question."""
+
+    def __init__(self, count: Callable[[Sequence[Levels]], list[Kept]], nodes: Sequence[Levels]):
+        self._count = count
+        self._nodes = nodes
+
+    @cached_property
+    def kept(self) -> list[Kept]:
+        return self._count(self._nodes)
+
+
+class LateVerdict(Verdict):
+    """A verdict that counts the kept rows of each leaf only when they are asked for: most nodes are never costed."""
+
+    _late: _Late
+    _place: int
+
+    def __init__(self, found: Verdict, late: _Late, place: int):
+        # frozen: the fields go past its __setattr__, and kept stays unset until the property below sets it
+        self.__dict__.update({**vars(found), "_late": late, "_place": place})
+        del self.__dict__["kept"]
+
+    @cached_property
+    def kept(self) -> Kept:
+        return self._late.kept[self._place]

@@ -68,6 +68,8 @@ def _print_audit(policy: Policy, result: AuditResult) -> None:
 
 
 def _progress(step: str) -> None:
+    if signals.came():
+        raise KeyboardInterrupt
     if step == PUBLISH:
         signals.ignore()
     if sys.stderr.isatty():

@@ -24,23 +24,28 @@ def guarded(action: Callable[[], None], debug: bool) -> int:
         with signals.heard():
             action()
         return 0
-    except AnonError as error:
+    except (Exception, KeyboardInterrupt) as error:
+        # a library may turn an interruption into an error of its own
+        if isinstance(error, KeyboardInterrupt) or signals.came():
+            _say("interrupted: nothing was published")
+            return INTERRUPTED
+        return _outcome(error, debug)
+
+
+def _outcome(error: Exception, debug: bool) -> int:
+    if isinstance(error, AnonError):
         return _told(error)
-    except SPARK_ERRORS as error:
+    if isinstance(error, SPARK_ERRORS):
         return _told(as_ours(error, "anon-spark", "Spark"))
-    except KeyboardInterrupt:
-        _say("interrupted: nothing was published")
-        return INTERRUPTED
-    except OSError as error:
+    if isinstance(error, OSError):
         # its text may name paths alone, but on a full disk or a lost connection its kind says all
         return _told(PlatformError(f"anon-spark: the system failed ({error.strerror or type(error).__name__})"))
-    except Exception as error:
-        # the text of an unforeseen error may hold values of the data: its kind and place are enough to report it
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        _say(f"internal: {type(error).__name__} in {place.name} ({place.filename}:{place.lineno}); please report it")
-        if debug:
-            traceback.print_exc()
-        return INTERNAL
+    # the text of an unforeseen error may hold values of the data: its kind and place are enough to report it
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    _say(f"internal: {type(error).__name__} in {place.name} ({place.filename}:{place.lineno}); please report it")
+    if debug:
+        traceback.print_exception(error)
+    return INTERNAL
 
 
 def _told(error: AnonError) -> int:

@@ -12,9 +12,13 @@ from typing import NoReturn
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
+_came: list[int] = []
+
+
 @contextlib.contextmanager
 def heard() -> Iterator[None]:
     """In the body both signals interrupt the main thread; the handlers of before are put back."""
+    _came.clear()
     before = {number: signal.getsignal(number) for number in _SIGNALS}
     listen()
     try:
@@ -23,6 +27,11 @@ def heard() -> Iterator[None]:
         if _in_main_thread():
             for number, handler in before.items():
                 signal.signal(number, handler or signal.SIG_DFL)
+
+
+def came() -> bool:
+    """Whether a signal was heard since the last ``heard`` began: an interruption may be lost in code that catches everything."""
+    return bool(_came)
 
 
 def listen() -> None:
@@ -42,6 +51,7 @@ def ignore() -> None:
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
     # the removal of what was written is not to be interrupted by the same signal sent twice
     signal.signal(number, signal.SIG_IGN)
+    _came.append(number)
     raise KeyboardInterrupt
 
 

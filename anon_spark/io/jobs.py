@@ -14,16 +14,11 @@ _GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCa
 
 
 @contextlib.contextmanager
-def cancelled_on_interrupt(spark: SparkSession, name: str) -> Iterator[None]:
-    """Where the body is interrupted (Ctrl-C, a signal, an exit), the jobs that it has running are cancelled before it is left."""
+def jobs_of(spark: SparkSession, name: str) -> Iterator[Callable[[], None]]:
+    """The jobs that the body starts go by ``name``; yields what cancels those that are running, which may be called at any time."""
     cancel, forget = _tagged(spark, name) if spark.version >= "4" or is_connect(spark) else _grouped(spark, name)
     try:
-        yield
-    except Exception:
-        raise
-    except BaseException:
-        _quietly(cancel)
-        raise
+        yield lambda: _quietly(cancel)
     finally:
         _quietly(forget)
 

@@ -109,16 +109,15 @@ def error_class(error: Exception) -> str:
 
     The names of causes stand in the text alone, beside values: only names that are known here are taken from it.
     """
-    text = _text(error)
-    named = [name for name in _NAME.findall(text) if _stem(name) in UNREADABLE | MISTAKES | OTHERS]
-    if named:
-        return str(named[-1])
-    condition = _condition(error)
+    text, condition = _text(error), _condition(error) or ""
+    named: list[str] = [name for name in map(_stem, _NAME.findall(text)) if name in UNREADABLE | MISTAKES | OTHERS]
+    if named and named[-1] != _stem(condition):
+        return named[-1]
     if condition and not condition.startswith("_LEGACY"):
         return condition
-    java = [word for word in _WORD.findall(text) if word in _JAVA]
+    java: list[str] = [word for word in _WORD.findall(text) if word in _JAVA]
     if java:
-        return str(java[-1])
+        return java[-1]
     return "an error of the JVM" if isinstance(error, Py4JError) else type(error).__name__
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from anon_spark.algorithms.lattice import decide, decide_with, failing_classes
 from anon_spark.algorithms.node_space import lattice_size
@@ -63,8 +63,8 @@ def _here(spark: SparkSession, policy: Policy, gathered: Gathered) -> Plan:
 
 def _on_spark(policy: Policy, gathered: Gathered, kept: Materialised) -> Plan:
     problem = gathered.problem
-    cells: DataFrame = kept.keep(encode(gathered.cells, problem.hierarchies, len(problem.sensitive)), "encoded")
-    checker = SparkChecker(problem, build_all(problem.models), cells)
+    cells = encode(gathered.cells, problem.hierarchies, len(problem.sensitive))
+    checker = SparkChecker(problem, build_all(problem.models), cells, kept=kept, combinations=gathered.combinations)
     recoding = decide_with(problem, checker, gathered.whole)
     if not recoding.suppressed_rows:
         return Plan(recoding, None, False)

@@ -7,7 +7,7 @@ import logging
 import posixpath
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame, SparkSession
@@ -31,7 +31,7 @@ from anon_spark.io.files import (
 from anon_spark.io.tables import read_back
 
 LOOKS, PAUSE = 5, 0.3
-"""After an interruption: how often, and how many seconds apart, what was removed is looked for again."""
+"""How often, and how many seconds apart, what was removed is looked for again."""
 log = logging.getLogger(__name__)
 
 
@@ -57,17 +57,27 @@ class Output:
         if not self.temporary:
             put_in_place(self.files, self.staging, self.sink, self.where)
 
-    def remove(self, interrupted: bool = False) -> None:
-        """Remove what was staged; never raises, since it runs when something else has failed already.
-
-        interrupted: tasks of a cancelled job may write for a moment yet, so what was removed is watched until it stays away.
-        """
+    def remove(self) -> None:
+        """Remove what was staged; never raises, since it runs when something else has failed already."""
         self._remove_staging()
         self.remove_scratch()
-        for _ in range(LOOKS if interrupted else 0):
-            time.sleep(PAUSE)
-            self._remove_staging()
-            self.remove_scratch()
+
+    def withdraw(self, cancel: Callable[[], None], interrupted: bool) -> None:
+        """Remove everything of a run that failed or was interrupted. cancel: cancels its jobs.
+
+        Tasks of a job that failed may write for a moment yet, and an interrupted client may have a job that is about to start: where
+        there can be any, what was removed is watched until it stays away.
+        """
+        watched = interrupted or self._is_staging()
+        for look in range(LOOKS if watched else 1):
+            time.sleep(PAUSE if look else 0)
+            cancel()
+            self.remove()
+
+    def _is_staging(self) -> bool:
+        with contextlib.suppress(*FILE_ERRORS):
+            return self.files.exists(self.staging)
+        return True
 
     def _remove_staging(self) -> None:
         with contextlib.suppress(*FILE_ERRORS):

@@ -14,7 +14,7 @@ from anon_spark.audit.result import AuditResult
 from anon_spark.domain.errors import AuditError, ConfigurationError, Fault
 from anon_spark.domain.policy import Policy
 from anon_spark.domain.recoding import FullDomainRecoding
-from anon_spark.io.jobs import cancelled_on_interrupt
+from anon_spark.io.jobs import jobs_of
 from anon_spark.io.spark_errors import job_faults
 from anon_spark.io.tables import read
 from anon_spark.job.account import Run, examples, few_suppressed, write_report
@@ -68,12 +68,12 @@ def run(
             Run(release_id, started, len(table.columns), null_rows_of(table, policy)),
             Steps(on_start),
         )
-        try:
-            with cancelled_on_interrupt(spark, f"anon-spark-{release_id}"):
+        with jobs_of(spark, f"anon-spark-{release_id}") as cancel:
+            try:
                 return job.finish(trees, output)
-        except BaseException as error:
-            output.remove(interrupted=not isinstance(error, Exception))
-            raise
+            except BaseException as error:
+                output.withdraw(cancel, interrupted=not isinstance(error, Exception))
+                raise
 
 
 def source_of(spark: SparkSession, policy: Policy) -> DataFrame:

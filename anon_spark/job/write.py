@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from anon_spark.audit.containment import containment
 from anon_spark.audit.fingerprint import fingerprint as conservation
@@ -73,7 +74,21 @@ def stage(
 
 def without_metadata(release: DataFrame) -> DataFrame:
     """The same columns without the input's comments and metadata, which can hold anything and would go into every file's footer."""
-    return release.select(*[named(name).alias(name, metadata={}) for name in release.columns])
+    bare = [(field.name, field.dataType, _bare(field.dataType)) for field in release.schema.fields]
+    return release.select(
+        *[(named(name) if ours == given else named(name).cast(ours)).alias(name, metadata={}) for name, given, ours in bare]
+    )
+
+
+def _bare(data_type: T.DataType) -> T.DataType:
+    """The type without the metadata of fields inside it."""
+    if isinstance(data_type, T.StructType):
+        return T.StructType([T.StructField(field.name, _bare(field.dataType), field.nullable) for field in data_type.fields])
+    if isinstance(data_type, T.ArrayType):
+        return T.ArrayType(_bare(data_type.elementType), data_type.containsNull)
+    if isinstance(data_type, T.MapType):
+        return T.MapType(_bare(data_type.keyType), _bare(data_type.valueType), data_type.valueContainsNull)
+    return data_type
 
 
 def _compare(scanned: Mapping[str, object], gathered: Gathered, plan: Plan, policy: Policy) -> None:

@@ -99,5 +99,6 @@ def hide_order(frame: DataFrame) -> DataFrame:
 
 
 def _hashable(column: Column, data_type: T.DataType) -> Column:
-    """Spark hashes no maps; their JSON text serves, since it is a function of the row's own content."""
-    return F.to_json(F.struct(column.alias("v"))) if "map<" in data_type.simpleString() else column
+    """Spark hashes no maps and no variants; their JSON text serves, since it is a function of the row's own content."""
+    text = data_type.simpleString()
+    return F.to_json(F.struct(column.alias("v"))) if "map<" in text or "variant" in text else column

@@ -1,4 +1,8 @@
-"""Checking many nodes of the lattice in one grouped aggregation over a frequency set that stays on Spark."""
+"""Checking many nodes of the lattice in one grouped aggregation over frequency sets that stay on Spark.
+
+A set at some levels has the columns __anon_g0.. (int, node of each quasi-identifier at its level), __anon_s0.. (int, number of the
+sensitive value) and __anon_n (long). A node's classes are grouped by *words*: its node numbers, packed into as few longs as hold them.
+"""
 
 from __future__ import annotations
 
@@ -11,148 +15,213 @@ from pyspark.sql import functions as F
 
 from anon_spark.domain.hierarchy import Hierarchy
 from anon_spark.domain.policy import ROOT
-from anon_spark.models.base import Distinct, Largest, Model, Size, Statistic
+from anon_spark.domain.recoding import Levels
 from anon_spark.plans.columns import HELPER
 from anon_spark.plans.frequency import ROWS, cell_names
-from anon_spark.plans.lookups import null_path, paths_of
+from anon_spark.plans.judge import Judge
+from anon_spark.plans.lookups import lifted, with_number
 
 CANDIDATE = HELPER + "candidate"
-LEVELS = HELPER + "levels"
-EXACT = "decimal(38,0)"
+FIRST_WORD, WORD = 56, 62
+"""Bits for node numbers in the first word, whose upper bits hold the number of the candidate, and in each further one."""
+MOST_CANDIDATES = 2 ** (WORD - FIRST_WORD)
+
+
+def node_names(columns: int) -> list[str]:
+    """Names of the columns of node numbers."""
+    return [f"{HELPER}g{i}" for i in range(columns)]
+
+
+def sensitive_names(columns: int) -> list[str]:
+    """Names of the columns of sensitive values."""
+    return [f"{HELPER}s{j}" for j in range(columns)]
+
+
+@dataclass(frozen=True, eq=False)
+class RolledSet:
+    """A frequency set at these levels.  cells: how many it has, as far as is known (an upper bound otherwise)."""
+
+    levels: Levels
+    frame: DataFrame
+    cells: int
 
 
 def encode(cells: DataFrame, hierarchies: Sequence[Hierarchy], sensitive: int) -> DataFrame:
-    """Raw texts of a frequency set to paths: __anon_p0.. array<int> (node a level, then the leaf code), __anon_s0.., __anon_n."""
-    keys, others = cell_names(len(hierarchies), sensitive)
-    frame = cells
-    for i, hierarchy in enumerate(hierarchies):
-        key, path = f"{HELPER}key{i}", f"{HELPER}p{i}"
-        frame = frame.join(paths_of(frame.sparkSession, hierarchy, key, path), F.col(keys[i]) == F.col(key), "left")
-        frame = frame.withColumn(path, F.when(F.col(keys[i]).isNull(), null_path(hierarchy)).otherwise(F.col(path)))
-        frame = frame.drop(key, keys[i])
-    return frame.select(*[f"{HELPER}p{i}" for i in range(len(hierarchies))], *others, ROWS)
+    """Raw texts of a frequency set to leaf codes: __anon_g0.. int, __anon_s0.. text, __anon_n; cells may be alike now.
 
-
-def generalise(cells: DataFrame, nodes: Sequence[Sequence[int]]) -> DataFrame:
-    """Every cell once a candidate node: __anon_candidate, __anon_g0.. node numbers, and the columns of ``encode``."""
-    d = len(nodes[0])
-    wave = F.array(*[F.struct(F.lit(c).alias("c"), F.array(*map(F.lit, node)).alias("levels")) for c, node in enumerate(nodes)])
-    pair = HELPER + "pair"
-    exploded = cells.withColumn(pair, F.explode(wave))
-    groups = [F.element_at(f"{HELPER}p{i}", F.col(f"{pair}.levels")[i] + 1).alias(f"{HELPER}g{i}") for i in range(d)]
-    return exploded.select(F.col(f"{pair}.c").alias(CANDIDATE), *groups, *cells.columns)
-
-
-def rolled(cells: DataFrame, levels: Sequence[int], sensitive: int) -> DataFrame:
-    """The cells of ``encode`` pooled at a node: for candidates at or above it, fewer rows to explode. Leaf codes are lost."""
-    paths = [f"{HELPER}p{i}" for i in range(len(levels))]
-    others = [f"{HELPER}s{i}" for i in range(sensitive)]
-    keys = [
-        F.element_at(path, level + 1).alias(f"{HELPER}g{i}") for i, (path, level) in enumerate(zip(paths, levels, strict=True))
-    ]
-    grouped = cells.groupBy(*keys, *others)
-    # any leaf of a node has the node's ancestors: which one is taken makes no difference at this level and above
-    return grouped.agg(*[F.first(path).alias(path) for path in paths], F.sum(ROWS).alias(ROWS)).select(*paths, *others, ROWS)
-
-
-def printed_as_root(
-    generalised: DataFrame, failing: DataFrame, hierarchies: Sequence[Hierarchy], levels: Sequence[int]
-) -> DataFrame:
-    """Of a wave of one candidate, the cells of failing classes and of the class that prints the root everywhere, if there is one."""
-    keys = [f"{HELPER}g{i}" for i in range(len(levels))]
-    mark = HELPER + "failing"
-    marked = generalised.join(failing.withColumn(mark, F.lit(True)), keys, "left")
-    root = F.lit(True)
-    for key, hierarchy, level in zip(keys, hierarchies, levels, strict=True):
-        roots = [number for number, label in enumerate(hierarchy.labels[level]) if label == ROOT]
-        root = root & (F.col(key).isin(roots) if roots else F.lit(False))
-    return marked.where(F.col(mark).isNotNull() | root)
-
-
-@dataclass(frozen=True)
-class Judge:
-    """What is asked of the classes: models, those of them that may prune, and the sensitive columns that they read."""
-
-    models: tuple[Model, ...]
-    pruning: tuple[Model, ...]
-    sensitive: tuple[str, ...]
-    ignores_null: tuple[bool, ...]
-
-    @property
-    def names(self) -> dict[Statistic, str]:
-        """The helper column that holds each statistic of a class."""
-        reads = dict.fromkeys(s for m in self.models for s in m.reads)
-        return {s: ROWS if isinstance(s, Size) else f"{HELPER}t{i}" for i, s in enumerate(reads)}
-
-    def holds(self, models: Sequence[Model]) -> Column:
-        """Whether a row of ``classes`` holds these models: each model's own arithmetic, on exact decimals; never null."""
-        stats = {s: F.col(name).cast("decimal(20,0)") for s, name in self.names.items()}
-        verdict = reduce(lambda left, right: left & right, (model.holds(stats) for model in models), F.lit(True))
-        # an overflow is null where ANSI is off: what can't be proved does not hold
-        return F.coalesce(verdict, F.lit(False))
-
-
-def classes(generalised: DataFrame, d: int, judge: Judge) -> DataFrame:
-    """One row a class of each candidate: candidate, node numbers, rows, and a column a statistic (``Judge.names``).
-
-    Grouped first by class and sensitive value, then by class; with several sensitive columns each is pooled on its own.
+    A cell with a value that a hierarchy does not know is left out: who counts the rows finds them missing.
     """
-    keys = [CANDIDATE, *[f"{HELPER}g{i}" for i in range(d)]]
-    by_place: dict[int, list[Statistic]] = {}
-    for statistic in judge.names:
-        if isinstance(statistic, (Largest, Distinct)):
-            by_place.setdefault(judge.sensitive.index(statistic.column), []).append(statistic)
-    if not by_place:
-        return generalised.groupBy(*keys).agg(F.sum(ROWS).alias(ROWS))
-    frames: list[DataFrame] = []
-    for place, wanted in by_place.items():
-        value = f"{HELPER}s{place}"
-        pooled = generalised.groupBy(*keys, value).agg(F.sum(ROWS).alias(ROWS))
-        counted = [_statistic(s, value, judge.ignores_null[place]).alias(judge.names[s]) for s in wanted]
-        size = [] if frames else [F.sum(ROWS).alias(ROWS)]
-        frames.append(pooled.groupBy(*keys).agg(*size, *counted))
-    return reduce(lambda left, right: left.join(right, keys), frames)
+    keys, others = cell_names(len(hierarchies), sensitive)
+    nodes = node_names(len(hierarchies))
+    frame = cells
+    for key, node, hierarchy in zip(keys, nodes, hierarchies, strict=True):
+        frame = with_number(frame, key, hierarchy.codes, node)
+    return _known(frame, nodes).select(*nodes, *others, ROWS)
 
 
-def _statistic(statistic: Statistic, value: str, ignores_null: bool) -> Column:
-    counted = F.col(value).isNotNull() if ignores_null else F.lit(True)
-    if isinstance(statistic, Distinct):
-        return F.sum(counted.cast("long"))
-    if isinstance(statistic, Largest):
-        listed = counted if statistic.values is None else F.col(value).isin(list(statistic.values))
-        return F.coalesce(F.max(F.when(listed, F.col(ROWS))), F.lit(0))
-    raise TypeError(f"{statistic} is not counted by value")
+def numbered(cells: DataFrame, values: Sequence[Sequence[str | None]]) -> DataFrame:
+    """The cells of ``encode`` with the numbers of their sensitive values."""
+    nodes = [name for name in cells.columns if name.startswith(f"{HELPER}g")]
+    numbers = [f"{HELPER}v{j}" for j in range(len(values))]
+    frame = cells
+    for j, known in enumerate(values):
+        frame = with_number(frame, f"{HELPER}s{j}", {text: number for number, text in enumerate(known)}, numbers[j])
+    held = [F.col(number).alias(f"{HELPER}s{j}") for j, number in enumerate(numbers)]
+    return _known(frame, numbers).select(*nodes, *held, ROWS)
 
 
-def verdicts(classes_: DataFrame, judge: Judge) -> DataFrame:
-    """One row a candidate: failing, failing_pruning, classes, smallest, largest, squares (decimal) of the classes that hold."""
-    kept = judge.holds(judge.models)
-    size = F.col(ROWS)
-    judged = classes_.select(CANDIDATE, size.alias(ROWS), kept.alias("kept"), judge.holds(judge.pruning).alias("prunable"))
-    only = F.when(F.col("kept"), size)
-    return judged.groupBy(CANDIDATE).agg(
-        F.coalesce(F.sum(F.when(~F.col("kept"), size)), F.lit(0)).alias("failing"),
-        F.coalesce(F.sum(F.when(~F.col("prunable"), size)), F.lit(0)).alias("failing_pruning"),
-        F.coalesce(F.sum(F.col("kept").cast("long")), F.lit(0)).alias("classes"),
-        F.coalesce(F.min(only), F.lit(0)).alias("smallest"),
-        F.coalesce(F.max(only), F.lit(0)).alias("largest"),
-        F.coalesce(F.sum(only.cast("decimal(19,0)") * only.cast("decimal(19,0)")), F.lit(0)).cast(EXACT).alias("squares"),
-    )
+def _known(frame: DataFrame, names: Sequence[str]) -> DataFrame:
+    return reduce(lambda kept, name: kept.where(F.col(name).isNotNull()), names, frame)
 
 
-def suppressed_leaves(generalised: DataFrame, classes_: DataFrame, d: int, judge: Judge) -> DataFrame:
+Words = list[list[tuple[int, int, int]]]
+"""Where a node's numbers lie: for each word the (column, shift, bits) of those it holds."""
+
+
+def words_of(hierarchies: Sequence[Hierarchy], levels: Levels) -> Words:
+    """The words of a node; a column at a level of one node takes no room."""
+    words: Words = [[]]
+    used = 0
+    for i, (hierarchy, level) in enumerate(zip(hierarchies, levels, strict=True)):
+        bits = (len(hierarchy.labels[level]) - 1).bit_length()
+        if used + bits > (WORD if len(words) > 1 else FIRST_WORD):
+            words.append([])
+            used = 0
+        if bits:
+            words[-1].append((i, used, bits))
+        used += bits
+    return words
+
+
+def _packed(words: Words, count: int, candidate: int, node: dict[int, str]) -> list[Column]:
+    packed: list[Column] = []
+    for place in range(count):
+        value = F.lit(candidate << FIRST_WORD if place == 0 else 0).cast("long")
+        for column, shift, _ in words[place] if place < len(words) else []:
+            # no sum: under ANSI each would be checked for overflow
+            value = value.bitwiseOR(F.shiftleft(F.col(node[column]).cast("long"), shift))
+        packed.append(value.alias(f"{HELPER}w{place}"))
+    return packed
+
+
+def generalise(
+    sets: Sequence[tuple[RolledSet, dict[int, Levels]]], hierarchies: Sequence[Hierarchy], sensitive: int, codes: bool = False
+) -> DataFrame:
+    """Every cell of each set once a candidate of it: words __anon_w0.., __anon_s0.., __anon_n, and the set's nodes where ``codes``.
+
+    sets: each with its candidates, nodes at or above its levels, by a number below ``MOST_CANDIDATES``.
+    """
+    count = max(len(words_of(hierarchies, levels)) for _, candidates in sets for levels in candidates.values())
+    frames = [_generalised(held, candidates, hierarchies, sensitive, count, codes) for held, candidates in sets]
+    return reduce(lambda left, right: left.unionByName(right), frames)
+
+
+def _generalised(
+    held: RolledSet, candidates: dict[int, Levels], hierarchies: Sequence[Hierarchy], sensitive: int, count: int, codes: bool
+) -> DataFrame:
+    carried = [*sensitive_names(sensitive), ROWS, *(node_names(len(hierarchies)) if codes else [])]
+    packings = {number: words_of(hierarchies, levels) for number, levels in candidates.items()}
+    wanted: dict[int, dict[str, int]] = {}
+    for number, words in packings.items():
+        for column, _, _ in (field for word in words for field in word):
+            level = candidates[number][column]
+            wanted.setdefault(column, {})[_lift(column, level)] = level
+    frame, columns = held.frame, []
+    for column, highs in wanted.items():
+        frame, found = lifted(frame, hierarchies[column], held.levels[column], f"{HELPER}g{column}", highs)
+        columns += found
+    frame = frame.select(*carried, *columns)
+    packed = []
+    for number, words in packings.items():
+        node = {column: _lift(column, candidates[number][column]) for word in words for column, _, _ in word}
+        packed.append(_packed(words, count, number, node))
+    return _exploded(frame, packed, carried)
+
+
+def _exploded(frame: DataFrame, packed: Sequence[Sequence[Column]], carried: Sequence[str]) -> DataFrame:
+    if len(packed) == 1:
+        return frame.select(*packed[0], *carried)
+    if len(packed[0]) == 1:
+        return frame.select(F.explode(F.array(*[word for (word,) in packed])).alias(f"{HELPER}w0"), *carried)
+    exploded = frame.select(F.explode(F.array(*[F.struct(*words) for words in packed])).alias(HELPER + "words"), *carried)
+    return exploded.select(f"{HELPER}words.*", *carried)
+
+
+def _lift(column: int, level: int) -> str:
+    return f"{HELPER}l{column}_{level}"
+
+
+def word_names(frame: DataFrame) -> list[str]:
+    """The words that a frame of ``generalise`` or ``classes`` is grouped by."""
+    return [name for name in frame.columns if name.startswith(f"{HELPER}w")]
+
+
+def rolled(held: RolledSet, levels: Levels, hierarchies: Sequence[Hierarchy], sensitive: int) -> DataFrame:
+    """A set pooled at a node: a set of its own."""
+    grown = generalise([(held, {0: levels})], hierarchies, sensitive)
+    others = sensitive_names(sensitive)
+    pooled = grown.groupBy(*word_names(grown), *others).agg(F.sum(ROWS).alias(ROWS))
+    return pooled.select(*_nodes(hierarchies, levels), *others, ROWS)
+
+
+def _nodes(hierarchies: Sequence[Hierarchy], levels: Levels) -> list[Column]:
+    """The node numbers in the words of one node."""
+    found = {i: F.lit(0) for i in range(len(hierarchies))}
+    for place, word in enumerate(words_of(hierarchies, levels)):
+        for column, shift, bits in word:
+            found[column] = F.shiftright(f"{HELPER}w{place}", shift).bitwiseAND(F.lit(2**bits - 1)).cast("int")
+    return [found[i].alias(name) for i, name in enumerate(node_names(len(hierarchies)))]
+
+
+def candidate() -> Column:
+    """The candidate that a row of words belongs to."""
+    return F.shiftright(f"{HELPER}w0", FIRST_WORD).cast("int").alias(CANDIDATE)
+
+
+def verdicts(classes: DataFrame, judge: Judge) -> DataFrame:
+    """One row a candidate: rows, cells, and ``Judge.figures`` of its classes."""
+    judged = classes.select(candidate(), *judge.verdicts())
+    return judged.groupBy(CANDIDATE).agg(*judge.figures())
+
+
+def marginals(held: RolledSet, columns: int, sensitive: int) -> DataFrame:
+    """Rows by quasi-identifier, node and sensitive values: place int, node int, __anon_s0.., __anon_n; one shuffle."""
+    others = sensitive_names(sensitive)
+    pairs = F.array(*[F.struct(F.lit(i).alias("place"), F.col(name).alias("node")) for i, name in enumerate(node_names(columns))])
+    exploded = held.frame.select(F.explode(pairs).alias("at"), *others, ROWS)
+    return exploded.groupBy("at.place", "at.node", *others).agg(F.sum(ROWS).alias(ROWS))
+
+
+def suppressed_leaves(
+    leaves: RolledSet, nodes: dict[int, Levels], failing: DataFrame, hierarchies: Sequence[Hierarchy]
+) -> DataFrame:
     """Rows of failing classes by candidate, place of the quasi-identifier and leaf code: (candidate, place, leaf, rows).
 
-    At most candidates x leaves rows: what the driver needs to cost a node exactly beside a suppression limit.
+    leaves: the set at level 0; failing: the words of the failing classes of these candidates. At most candidates x leaves rows: what
+    the driver needs to cost a node exactly beside a suppression limit.
     """
-    keys = [CANDIDATE, *[f"{HELPER}g{i}" for i in range(d)]]
-    failing = classes_.where(~judge.holds(judge.models)).select(*keys)
-    cells = generalised.join(failing, keys)
-    leaves = F.array(*[F.struct(F.lit(i).alias("place"), F.element_at(f"{HELPER}p{i}", -1).alias("leaf")) for i in range(d)])
-    exploded = cells.select(CANDIDATE, F.explode(leaves).alias("at"), ROWS)
+    names = node_names(len(hierarchies))
+    cells = generalise([(leaves, nodes)], hierarchies, 0, codes=True)
+    lost = cells.join(failing, word_names(cells), "left_semi")
+    pairs = F.array(*[F.struct(F.lit(i).alias("place"), F.col(name).alias("leaf")) for i, name in enumerate(names)])
+    exploded = lost.select(candidate(), F.explode(pairs).alias("at"), ROWS)
     return exploded.groupBy(CANDIDATE, "at.place", "at.leaf").agg(F.sum(ROWS).alias("rows"))
 
 
-def failing_nodes(classes_: DataFrame, d: int, judge: Judge) -> DataFrame:
-    """Node numbers __anon_g0.. of the classes that fail, of a wave of one candidate."""
-    return classes_.where(~judge.holds(judge.models)).select(*[f"{HELPER}g{i}" for i in range(d)])
+def failing_nodes(held: RolledSet, levels: Levels, hierarchies: Sequence[Hierarchy], judge: Judge) -> DataFrame:
+    """Node numbers __anon_g0.. of the classes that fail at a node, distinct."""
+    classes = judge.classes(generalise([(held, {0: levels})], hierarchies, len(judge.sensitive)))
+    return classes.where(~judge.holds(judge.models)).select(*_nodes(hierarchies, levels))
+
+
+def printed_as_root(held: RolledSet, levels: Levels, hierarchies: Sequence[Hierarchy], judge: Judge) -> DataFrame:
+    """The cells of failing classes and of the class that prints the root everywhere, if there is one, as one class."""
+    cells = RolledSet(levels, rolled(held, levels, hierarchies, len(judge.sensitive)), held.cells)
+    names, mark = node_names(len(hierarchies)), HELPER + "failing"
+    marked = cells.frame.join(failing_nodes(held, levels, hierarchies, judge).withColumn(mark, F.lit(True)), names, "left")
+    root = F.lit(True)
+    for name, hierarchy, level in zip(names, hierarchies, levels, strict=True):
+        roots = [number for number, label in enumerate(hierarchy.labels[level]) if label == ROOT]
+        root = root & (F.col(name).isin(roots) if roots else F.lit(False))
+    chosen = marked.where(F.col(mark).isNotNull() | root)
+    return chosen.withColumn(f"{HELPER}w0", F.lit(0).cast("long"))

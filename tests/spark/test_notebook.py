@@ -26,6 +26,7 @@ def test_a_cell_is_text_or_code():
 
 
 @pytest.mark.spark
+@pytest.mark.parity
 def test_the_quickstart_runs(spark, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(type(SparkSession.builder), "getOrCreate", lambda self: spark)
     monkeypatch.setattr("tempfile.mkdtemp", lambda: str(tmp_path))

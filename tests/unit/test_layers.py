@@ -32,7 +32,9 @@ def attributes(tree: ast.AST) -> Iterator[tuple[str, int]]:
 
 
 def found(text: str, names: set[str]) -> list[tuple[str, int]]:
-    return [(name, line) for name, line in attributes(ast.parse(text)) if name in names or name.rstrip("(") in CLASSIC_ONLY & names]
+    return [
+        (name, line) for name, line in attributes(ast.parse(text)) if name in names or name.rstrip("(") in CLASSIC_ONLY & names
+    ]
 
 
 def where(module: Path) -> str:

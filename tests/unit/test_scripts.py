@@ -41,8 +41,10 @@ def executable(path: Path, text: str) -> Path:
 
 
 def fake_java(home: Path, version: str) -> Path:
-    told = f'java.home = {home}\\n    java.specification.version = {version}\\n'
-    return executable(home / "bin/java", f"""case "$*" in *XshowSettings*) printf '    {told}' >&2;; *) printf '<%s>' "$@";; esac\n""")
+    told = f"java.home = {home}\\n    java.specification.version = {version}\\n"
+    return executable(
+        home / "bin/java", f"""case "$*" in *XshowSettings*) printf '    {told}' >&2;; *) printf '<%s>' "$@";; esac\n"""
+    )
 
 
 @pytest.mark.parametrize("name", BASH_FILES)
@@ -71,7 +73,9 @@ def test_the_first_java_that_fits_is_taken(clone, tmp_path):
 
 def test_the_wrapped_java_drops_one_argument_alone(clone, tmp_path):
     fake_java(tmp_path / "a java", "17")
-    script = f'wrap_java "{tmp_path}/a java"; "$venv/java/bin/java" -Da="b c" --add-modules=jdk.incubator.vector --add-modules=x "" d'
+    script = (
+        f'wrap_java "{tmp_path}/a java"; "$venv/java/bin/java" -Da="b c" --add-modules=jdk.incubator.vector --add-modules=x "" d'
+    )
     assert bash(clone, script).stdout == "<-Da=b c><--add-modules=x><><d>"
 
 
@@ -83,7 +87,15 @@ def test_no_java_and_no_means_to_get_one_is_one_line_and_exit_7(clone):
 
 
 def test_what_was_set_for_other_work_does_not_leak_in(clone):
-    foreign = ["SPARK_HOME", "SPARK_CONF_DIR", "PYTHONPATH", "HADOOP_CONF_DIR", "PYSPARK_PYTHON", "PYSPARK_SUBMIT_ARGS", "SPARK_REMOTE"]
+    foreign = [
+        "SPARK_HOME",
+        "SPARK_CONF_DIR",
+        "PYTHONPATH",
+        "HADOOP_CONF_DIR",
+        "PYSPARK_PYTHON",
+        "PYSPARK_SUBMIT_ARGS",
+        "SPARK_REMOTE",
+    ]
     run = bash(clone, "clean_environment; env", **dict.fromkeys(foreign, "/nowhere"))
     assert run.returncode == 0 and "/nowhere" not in run.stdout
     assert "PYTHONNOUSERSITE=1" in run.stdout
