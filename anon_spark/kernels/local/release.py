@@ -8,7 +8,7 @@ import numpy as np
 
 from anon_spark.kernels.compiled import compiled
 from anon_spark.kernels.local.boxes import LINE, Boxes, box_cost, copy_box, empty_boxes_like, pair_cost, union_costs, widen
-from anon_spark.kernels.local.state import GROUPS, PARTS, attach, box_without, detach
+from anon_spark.kernels.local.state import CLOCK, GROUPS, PARTS, attach, box_without, detach
 
 
 class Work(NamedTuple):
@@ -60,6 +60,7 @@ def put(costs, points, state, p, q, g):
     a, c = state.group[p], state.cell[p]
     state.size[a] -= q
     state.size[g] += q
+    state.changed[a] = state.changed[g] = state.used[CLOCK]
     state.cost[g] = widen(costs, state.boxes, g, points, c)
     if q == state.held[p]:
         detach(state, p)
@@ -181,12 +182,14 @@ def _apply(costs, points, state, work, a, n, fills):
         state.size[a] -= state.held[p]
         detach(state, p)
         attach(state, p, work.target[x])
+        state.changed[work.target[x]] = state.used[CLOCK]
     for x in range(fills):
         p, q = work.filler[x], work.filled[x]
         source, whole = state.group[p], work.filled[x] == state.held[work.filler[x]]
         put(costs, points, state, p, q, a)
         if whole:
             state.cost[source] = box_without(costs, points, state, source, np.int64(-1), state.boxes, source)
+    state.changed[a] = state.used[CLOCK]
     if state.head[a] < 0:
         state.cost[a] = 0.0
     else:

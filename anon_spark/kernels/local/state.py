@@ -9,12 +9,13 @@ import numpy as np
 from anon_spark.kernels.compiled import compiled
 from anon_spark.kernels.local.boxes import LINE, Boxes, copy_box, empty_boxes, pair_cost
 
-PARTS, GROUPS = 0, 1
+PARTS, GROUPS, CLOCK = 0, 1, 2
 
 
 class State(NamedTuple):
     """Parts (capacity P) and groups (capacity G).  cell, group, held: (P,) int64, group -1 where free; after, before: (P,) links
-    among a group's parts; head, size: (G,) int64; cost: (G,) float64 units a row; used: (2,) int64 parts and groups in use."""
+    among a group's parts; head, size: (G,) int64; cost: (G,) float64 units a row; changed: (G,) int64 when the
+    group last changed; used: (3,) int64 parts and groups in use, and the clock."""
 
     cell: np.ndarray
     group: np.ndarray
@@ -25,6 +26,7 @@ class State(NamedTuple):
     head: np.ndarray
     size: np.ndarray
     cost: np.ndarray
+    changed: np.ndarray
     used: np.ndarray
 
 
@@ -45,10 +47,10 @@ def new_state(costs, points, cell: np.ndarray, group: np.ndarray, held: np.ndarr
     state = State(
         np.zeros(room, np.int64), np.full(room, -1, np.int64), np.zeros(room, np.int64), np.full(room, -1, np.int64),
         np.full(room, -1, np.int64), empty_boxes(d, wide), np.full(wide, -1, np.int64), np.zeros(wide, np.int64), np.zeros(wide),
-        np.zeros(2, np.int64),
+        np.zeros(wide, np.int64), np.zeros(3, np.int64),
     )  # fmt: skip
     state.cell[:p], state.group[:p], state.held[:p] = cell, number, held
-    state.used[:] = p, g
+    state.used[:] = p, g, 0
     _fill(costs, points, state)
     return state
 
