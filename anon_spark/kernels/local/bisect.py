@@ -10,7 +10,7 @@ from anon_spark.kernels.compiled import compiled
 from anon_spark.kernels.local.boxes import LINE, Boxes, box_cost, copy_box, empty_boxes_like, union_costs, widen
 from anon_spark.kernels.local.state import CLOCK, GROUPS, attach, box_without, detach
 
-MOST_SEEDS = 48
+MOST_SEEDS = 12
 MOST_PARTS = 2048
 
 

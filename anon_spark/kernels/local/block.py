@@ -10,7 +10,7 @@ from anon_spark.kernels.local.improve import Parts, improve, sweep
 from anon_spark.kernels.local.peel import peel
 from anon_spark.kernels.local.walk import Ladders
 
-SHARES = (0.02, 0.003)
+SHARES = (0.02,)
 """Shares of the rest that a node has to serve to be peeled, each a start of its own."""
 MOST_NODES = 20_000
 """Nodes of a lattice up to which peeling looks at all of them."""

@@ -50,7 +50,7 @@ def sweep(costs: Costs, points: Boxes, parts: Parts, k: int, rounds: int) -> tup
     return parts_of(_swept(costs, points, state, k, rounds)), float(total_loss(state))
 
 
-def improve(costs: Costs, points: Boxes, parts: Parts, k: int, neighbours: int = 4, rounds: int = 6) -> tuple[Parts, float]:
+def improve(costs: Costs, points: Boxes, parts: Parts, k: int, neighbours: int = 3, rounds: int = 6) -> tuple[Parts, float]:
     """Sweeps and bisections in turn; the parts then and their loss in units. The loss never rises, no group falls below k rows."""
     state = _swept(costs, points, new_state(costs, points, *parts), k, rounds)
     loss, since = float(total_loss(state)), 0

@@ -1,0 +1,66 @@
+"""Blocks by top-down NCP splits: two far seeds, each cell to the nearer one (Xu 2006; METHODS 3.2)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anon_spark.kernels.compiled import compiled
+from anon_spark.kernels.local.boxes import Boxes, Costs, union_costs
+
+ROUNDS = 3
+
+
+def far_seed_blocks(costs: Costs, points: Boxes, rows: np.ndarray, most: int, k: int, first: int = 0) -> list[np.ndarray]:
+    """Blocks of at most ``most`` cells and at least k rows, as ascending cell numbers, in the order of their first cells.
+
+    first: the point from which the first seeds are sought. A part that no cut leaves with k rows on either side stays whole, however many cells it has.
+    """
+    done: list[np.ndarray] = []
+    stack = [np.arange(points.low.shape[1])]
+    while stack:
+        block = stack.pop()
+        if len(block) <= most:
+            done.append(block)
+            continue
+        near, far = _split(costs, points, rows, block, k, first)
+        if not len(near) or not len(far):
+            done.append(block)
+        else:
+            stack += [near, far]
+    return sorted(done, key=lambda block: int(block[0]))
+
+
+def _split(costs: Costs, points: Boxes, rows: np.ndarray, block: np.ndarray, k: int, first: int) -> tuple[np.ndarray, np.ndarray]:
+    beside = Boxes(*(np.ascontiguousarray(array[:, block]) for array in points))
+    lean = far_seeds(costs, beside, first % len(block))
+    order = np.lexsort((block, lean))
+    held = np.cumsum(rows[block][order])
+    cut = int(np.searchsorted(lean[order], 0.0, side="left"))
+    # A share of an eighth on either side keeps the number of splits small where the seeds are outliers.
+    least = len(block) // 8
+    lowest = max(int(np.searchsorted(held, k, side="left")) + 1, least)
+    highest = min(int(np.searchsorted(held, held[-1] - k, side="right")), len(block) - least)
+    if lowest > highest:
+        return block, block[:0]
+    cut = min(max(cut, lowest), highest)
+    return np.sort(block[order[:cut]]), np.sort(block[order[cut:]])
+
+
+@compiled
+def far_seeds(costs, points, first):
+    """(n,) float32: what each point costs beside one seed less what it costs beside the other: below 0 nearer to the first.
+
+    The first seed is sought from point ``first``.
+    """
+    n = points.low.shape[1]
+    row, out = np.zeros(max(1, costs.width.max()), np.float32), np.zeros(n, np.float32)
+    other = np.zeros(n, np.float32)
+    u, v = first, first
+    for _ in range(ROUNDS):
+        u = v
+        union_costs(costs, points, u, points, n, row, out)
+        v = np.argmax(out)
+    union_costs(costs, points, v, points, n, row, other)
+    for x in range(n):
+        out[x] -= other[x]
+    return out
