@@ -157,13 +157,15 @@ def bisect_groups(costs, points, state, pool, order, k, neighbours, since):
         union_costs(costs, state.boxes, a, state.boxes, groups, pool.row, out)
         for g in range(groups):
             score[g] = np.inf
-            if g != a and state.size[g] > 0 and max(state.changed[a], state.changed[g]) >= since:
+            if g != a and state.size[g] > 0:
                 score[g] = (state.size[a] + state.size[g]) * np.float64(out[g]) - state.size[g] * state.cost[g]
         for _ in range(neighbours):
             b = np.argmin(score[:groups])
             if score[b] == np.inf:
                 break
             score[b] = np.inf
+            if max(state.changed[a], state.changed[b]) < since:
+                continue
             n = gather(points, state, pool, 0, a)
             n = gather(points, state, pool, n, b) if n > 0 else -1
             if n < 2:

@@ -47,35 +47,38 @@ def parts_of(state: State) -> Parts:
 def sweep(costs: Costs, points: Boxes, parts: Parts, k: int, rounds: int) -> tuple[Parts, float]:
     """At most so many rounds of moving, dissolving and shrinking; the parts then and their loss in units."""
     state = new_state(costs, points, *parts)
-    return parts_of(_swept(costs, points, state, k, rounds)), float(total_loss(state))
+    _sweep(costs, points, state, k, rounds, 0)
+    return parts_of(state), float(total_loss(state))
 
 
 def improve(costs: Costs, points: Boxes, parts: Parts, k: int, neighbours: int = 3, rounds: int = 6) -> tuple[Parts, float]:
     """Sweeps and bisections in turn; the parts then and their loss in units. The loss never rises, no group falls below k rows."""
-    state = _swept(costs, points, new_state(costs, points, *parts), k, rounds)
+    state = new_state(costs, points, *parts)
+    _sweep(costs, points, state, k, rounds, 0)
     loss, since = float(total_loss(state)), 0
     pool = new_pool(costs, points)
     for turn in range(rounds):
         state.used[CLOCK] += 1
         now = int(state.used[CLOCK])
         bisect_groups(costs, points, state, pool, shuffled(int(state.used[GROUPS]), turn), k, neighbours, since)
-        since = now
-        state = _swept(costs, points, state, k, rounds)
-        was, loss = loss, float(total_loss(state))
+        _sweep(costs, points, state, k, rounds, now)
+        since, was, loss = now, loss, float(total_loss(state))
         if loss > was * (1 - WORTH):
             break
-    return parts_of(state), loss
+    _sweep(costs, points, state, k, rounds, 0)
+    return parts_of(state), float(total_loss(state))
 
 
-def _swept(costs: Costs, points: Boxes, state: State, k: int, rounds: int) -> State:
+def _sweep(costs: Costs, points: Boxes, state: State, k: int, rounds: int, since: int) -> None:
+    """Rounds over the groups that changed since then, later ones over those that changed in the round before."""
     loss = float(total_loss(state))
     work = work_space(costs, points, state)
     for turn in range(rounds):
         state.used[CLOCK] += 1
-        move_parts(costs, points, state, work, shuffled(int(state.used[PARTS]), turn), k)
-        dissolve_groups(costs, points, state, work, shuffled(int(state.used[GROUPS]), turn), k)
-        shrink_groups(costs, points, state, work, shuffled(int(state.used[GROUPS]), turn), k)
-        was, loss = loss, float(total_loss(state))
+        now = int(state.used[CLOCK])
+        move_parts(costs, points, state, work, shuffled(int(state.used[PARTS]), turn), k, since)
+        dissolve_groups(costs, points, state, work, shuffled(int(state.used[GROUPS]), turn), k, since)
+        shrink_groups(costs, points, state, work, shuffled(int(state.used[GROUPS]), turn), k, since)
+        since, was, loss = now, loss, float(total_loss(state))
         if loss > was * (1 - WORTH):
             break
-    return state

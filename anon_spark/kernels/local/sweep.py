@@ -14,15 +14,17 @@ FARTHEST = 6
 
 
 @compiled
-def move_parts(costs, points, state, work, order, k):
-    """Offer every part in ``order`` to the group where the loss falls most; returns the loss that went.
+def move_parts(costs, points, state, work, order, k, since):
+    """Offer each part in ``order`` to the group where the loss falls most; returns the loss that went.
+
+    Parts of groups that have not changed since then are left where they are.
 
     A group keeps k rows: spare rows of a part go alone where the others are needed, or spare rows of others fill in.
     """
     gone = 0.0
     for p in order:
         a = state.group[p]
-        if a < 0 or state.cost[a] == 0.0 or state.used[PARTS] + 16 >= state.cell.shape[0]:
+        if a < 0 or state.cost[a] == 0.0 or state.changed[a] < since or state.used[PARTS] + 16 >= state.cell.shape[0]:
             continue
         q = min(state.held[p], state.size[a] - k)
         if 0 < q < state.held[p]:
@@ -38,11 +40,11 @@ def move_parts(costs, points, state, work, order, k):
 
 
 @compiled
-def dissolve_groups(costs, points, state, work, order, k):
+def dissolve_groups(costs, points, state, work, order, k, since):
     """Empty each group in ``order`` into the others where that lowers the loss; returns the loss that went."""
     gone = 0.0
     for a in order:
-        if state.size[a] == 0 or state.cost[a] == 0.0:
+        if state.size[a] == 0 or state.cost[a] == 0.0 or state.changed[a] < since:
             continue
         n, p = 0, state.head[a]
         while p >= 0:
@@ -134,10 +136,12 @@ def _cut_tree(costs, points, state, work, a, j, k):
 
 
 @compiled
-def shrink_groups(costs, points, state, work, order, k):
+def shrink_groups(costs, points, state, work, order, k, since):
     """Try to cut each group in ``order`` down in one column after the other; returns the loss that went."""
     gone = 0.0
     for a in order:
+        if state.changed[a] < since:
+            continue
         for j in range(points.low.shape[0]):
             if state.size[a] == 0 or state.cost[a] == 0.0:
                 break
