@@ -21,6 +21,8 @@ from anon_spark.models.registry import build_all
 WIDEST_BLOCK, NARROWEST_BLOCK = 16_000, 1_000
 MANY = 1_000_000
 """Combinations at which blocks are of the narrowest size."""
+PASSES = 3
+"""Times that groups are improved across the borders of blocks, each with other borders."""
 
 
 def decide_local(problem: Problem, frequency: FrequencySet, block_combinations: int | None = None) -> LocalRecoding:
@@ -63,7 +65,8 @@ def group_cells(problem: Problem, codes: np.ndarray, rows: np.ndarray, most: int
     widest = max(len(block) for block in blocks)
     steps = [f"{len(codes)} combinations in {len(blocks)} blocks, the largest of {widest}: {parts.group.max() + 1} groups"]
     if len(blocks) > 1:
-        parts = _across(problem, codes, parts, most, k)
+        for turn in range(PASSES):
+            parts = _across(problem, codes, parts, most, k, turn)
         steps.append(f"improved across the borders of blocks: {parts.group.max() + 1} groups")
     return parts, tuple(steps)
 
@@ -84,8 +87,8 @@ def pooled(found: list[Parts]) -> Parts:
     )
 
 
-def _across(problem: Problem, codes: np.ndarray, parts: Parts, most: int, k: int) -> Parts:
-    """Whole groups go to other blocks, split from another seed, and are improved there."""
+def _across(problem: Problem, codes: np.ndarray, parts: Parts, most: int, k: int, turn: int) -> Parts:
+    """Whole groups go to other blocks, split from seeds of this turn's own, and are improved there."""
     order = np.lexsort((parts.cell, parts.group))
     cell, group, held = parts.cell[order], parts.group[order], parts.held[order]
     first = np.flatnonzero(np.r_[True, group[1:] != group[:-1]])
@@ -93,7 +96,8 @@ def _across(problem: Problem, codes: np.ndarray, parts: Parts, most: int, k: int
     size = np.add.reduceat(held, first)
     share = max(1, most * len(first) // len(cell))
     found = []
-    for block in far_seed_blocks(costs, points, size, share, k, first=len(first) // 2):
+    seed = len(first) * (turn + 1) // (PASSES + 1)
+    for block in far_seed_blocks(costs, points, size, share, k, seed, 1):
         inside = np.isin(group, block)
         cells, place = np.unique(cell[inside], return_inverse=True)
         near, spots = prepare(problem.hierarchies, problem.weights, codes[cells])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from anon_spark.kernels.compiled import compiled
-from anon_spark.kernels.local.boxes import Boxes, copy_box, union_costs, widen
+from anon_spark.kernels.compiled import Int, Real, compiled
+from anon_spark.kernels.local.boxes import Boxes, Costs, copy_box, union_costs, widen
 
 
 @compiled
-def sift_up(key, item, n):
+def sift_up(key: np.ndarray, item: np.ndarray, n: Int) -> None:
     """Place n - 1 of the heap (key, then item, least first) rises to where it belongs."""
     i = n - 1
     while i > 0:
@@ -22,7 +22,7 @@ def sift_up(key, item, n):
 
 
 @compiled
-def sift_down(key, item, n):
+def sift_down(key: np.ndarray, item: np.ndarray, n: Int) -> None:
     """The top of a heap of n sinks to where it belongs."""
     i = 0
     while True:
@@ -38,7 +38,9 @@ def sift_down(key, item, n):
 
 
 @compiled
-def _nearest(costs, groups, slot, name, size, loss, lone, n, k, row, out):
+def _nearest(
+    costs: Costs, groups: Boxes, slot: Int, name: np.ndarray, size: np.ndarray, loss: np.ndarray, lone: np.ndarray, n: Int, k: Int, row: np.ndarray, out: np.ndarray
+) -> tuple[Int, Real]:
     """Name of the group that ``slot`` best merges with or borrows from, and the added loss."""
     union_costs(costs, groups, slot, groups, n, row, out)
     mine, own = size[slot], loss[slot]
@@ -56,13 +58,13 @@ def _nearest(costs, groups, slot, name, size, loss, lone, n, k, row, out):
 
 
 @compiled
-def agglomerate(costs, points, rows, k, lend):
+def agglomerate(costs: Costs, points: Boxes, rows: np.ndarray, k: Int, lend: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Groups of at least k rows where the cells hold so many, from cells of ``rows`` (m,) int64 rows at ``points`` (Boxes).
 
     lend: whether a cell that stands alone gives only the rows that are missing, keeping k itself, rather than all of them.
     Returns parts: cell, group, rows (p,) int64 each; groups are named by one of their cells. A cell may have several parts.
     """
-    d, m = points.low.shape
+    _d, m = points.low.shape
     groups = Boxes(points.low.copy(), points.high.copy(), points.rank.copy())
     size, loss, lone = rows.astype(np.float64), np.zeros(m), np.ones(m, np.bool_)
     name, slot_of, parent = np.arange(m), np.arange(m), np.arange(m)

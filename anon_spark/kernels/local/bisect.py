@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anon_spark.kernels.compiled import compiled
-from anon_spark.kernels.local.boxes import LINE, Boxes, box_cost, copy_box, empty_boxes_like, union_costs, widen
-from anon_spark.kernels.local.state import CLOCK, GROUPS, attach, box_without, detach
+from anon_spark.kernels.compiled import Int, Real, compiled
+from anon_spark.kernels.local.boxes import LINE, Boxes, Costs, box_cost, copy_box, empty_boxes_like, union_costs, widen
+from anon_spark.kernels.local.state import CLOCK, GROUPS, State, attach, box_without, detach
 
 MOST_SEEDS = 12
 MOST_PARTS = 2048
@@ -29,7 +29,7 @@ class Pool(NamedTuple):
 
 
 @compiled
-def new_pool(costs, points):
+def new_pool(costs: Costs, points: Boxes) -> Pool:
     """Room for a pool."""
     n = MOST_PARTS
     return Pool(
@@ -39,7 +39,7 @@ def new_pool(costs, points):
 
 
 @compiled
-def gather(points, state, pool, n, g):
+def gather(points: Boxes, state: State, pool: Pool, n: Int, g: Int) -> Int:
     """Group g's parts join the n of the pool; returns how many there are then, -1 for too many."""
     p = state.head[g]
     while p >= 0:
@@ -53,7 +53,7 @@ def gather(points, state, pool, n, g):
 
 
 @compiled
-def _cut(costs, state, pool, n, k, least):
+def _cut(costs: Costs, state: State, pool: Pool, n: Int, k: Int, least: Real) -> tuple[Real, Int]:
     """Cut the order by pool.key where the two sides, of k rows or more each, lose least; remember it where below ``least``.
 
     Returns the loss and how many parts stand before the cut (0 where it is not below).
@@ -92,9 +92,9 @@ def _cut(costs, state, pool, n, k, least):
 
 
 @compiled
-def best_bisection(costs, state, pool, n, k, least):
+def best_bisection(costs: Costs, state: State, pool: Pool, n: Int, k: Int, least: Real) -> tuple[Real, Int]:
     """The best cut of the pool's n parts in two over all orders tried: loss and parts before the cut (0: none below ``least``)."""
-    at = 0
+    at: Int = 0
     for j in range(pool.points.low.shape[0]):
         for x in range(n):
             pool.key[x] = pool.points.low[j, x] if costs.kind[j] == LINE else np.float64(pool.points.rank[j, x])
@@ -119,7 +119,7 @@ def best_bisection(costs, state, pool, n, k, least):
 
 
 @compiled
-def _settle(costs, points, state, pool, n, at, a, b):
+def _settle(costs: Costs, points: Boxes, state: State, pool: Pool, n: Int, at: Int, a: Int, b: Int) -> None:
     """The first ``at`` parts of the best order become group a, the others group b."""
     for x in range(n):
         detach(state, pool.best[x])
@@ -134,13 +134,15 @@ def _settle(costs, points, state, pool, n, at, a, b):
 
 
 @compiled
-def bisect_groups(costs, points, state, pool, order, k, neighbours, since):
+def bisect_groups(
+    costs: Costs, points: Boxes, state: State, pool: Pool, order: np.ndarray, k: Int, neighbours: Int, since: Int
+) -> Real:
     """Cut each group in ``order`` anew, alone and with each of its nearest ``neighbours``, where the loss falls; returns by how much.
 
     Groups that have not changed since then are not tried again.
     """
     out, score = np.zeros(state.head.shape[0], np.float32), np.zeros(state.head.shape[0])
-    gone = 0.0
+    gone: Real = 0.0
     for a in order:
         if state.size[a] == 0 or state.cost[a] == 0.0:
             continue

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anon_spark.kernels.compiled import compiled
+from anon_spark.kernels.compiled import Int, Real, compiled
 
 LINE, TABLE, CLIMB = 0, 1, 2
 UNITS = 1 << 22
@@ -52,14 +52,14 @@ def empty_boxes(d: int, n: int) -> Boxes:
 
 
 @compiled
-def empty_boxes_like(boxes, n):
+def empty_boxes_like(boxes: Boxes, n: Int) -> Boxes:
     """Room for n boxes of as many columns."""
     d = boxes.low.shape[0]
     return Boxes(np.zeros((d, n), np.float32), np.zeros((d, n), np.float32), np.zeros((d, n), np.uint32))
 
 
 @compiled
-def pair_cost(costs, j, a, b):
+def pair_cost(costs: Costs, j: Int, a: Int, b: Int) -> Real:
     """Cost of two ranks of the tree of column j together."""
     if a == b:
         return np.float32(0)
@@ -74,7 +74,7 @@ def pair_cost(costs, j, a, b):
 
 
 @compiled
-def copy_box(source, s, target, t):
+def copy_box(source: Boxes, s: Int, target: Boxes, t: Int) -> None:
     """Box s of ``source`` becomes box t of ``target``."""
     for j in range(source.low.shape[0]):
         target.low[j, t] = source.low[j, s]
@@ -83,7 +83,7 @@ def copy_box(source, s, target, t):
 
 
 @compiled
-def box_cost(costs, boxes, t):
+def box_cost(costs: Costs, boxes: Boxes, t: Int) -> Real:
     """Cost of one box over all columns."""
     total = np.float32(0)
     for j in range(boxes.low.shape[0]):
@@ -95,7 +95,7 @@ def box_cost(costs, boxes, t):
 
 
 @compiled
-def widen(costs, boxes, t, other, s):
+def widen(costs: Costs, boxes: Boxes, t: Int, other: Boxes, s: Int) -> Real:
     """Box t grows to hold box s of ``other``; returns its cost."""
     total = np.float32(0)
     for j in range(boxes.low.shape[0]):
@@ -112,7 +112,7 @@ def widen(costs, boxes, t, other, s):
 
 
 @compiled
-def union_cost(costs, boxes, t, other, s):
+def union_cost(costs: Costs, boxes: Boxes, t: Int, other: Boxes, s: Int) -> Real:
     """Cost of the box of two boxes."""
     total = np.float32(0)
     for j in range(boxes.low.shape[0]):
@@ -126,7 +126,7 @@ def union_cost(costs, boxes, t, other, s):
 
 
 @compiled
-def union_costs(costs, boxes, t, others, n, row, out):
+def union_costs(costs: Costs, boxes: Boxes, t: Int, others: Boxes, n: Int, row: np.ndarray, out: np.ndarray) -> None:
     """Cost of the box of box t and each of the first n of ``others`` into out (n,) float32.  row: float32 work space, a rank each."""
     for s in range(n):
         out[s] = np.float32(0)

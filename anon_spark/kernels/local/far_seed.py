@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from anon_spark.kernels.compiled import compiled
+from anon_spark.kernels.compiled import Int, compiled
 from anon_spark.kernels.local.boxes import Boxes, Costs, union_costs
 
 ROUNDS = 3
 
 
-def far_seed_blocks(costs: Costs, points: Boxes, rows: np.ndarray, most: int, k: int, first: int = 0) -> list[np.ndarray]:
+def far_seed_blocks(
+    costs: Costs, points: Boxes, rows: np.ndarray, most: int, k: int, first: int = 0, rounds: int = ROUNDS
+) -> list[np.ndarray]:
     """Blocks of at most ``most`` cells and at least k rows, as ascending cell numbers, in the order of their first cells.
 
-    first: the point from which the first seeds are sought. A part that no cut leaves with k rows on either side stays whole, however many cells it has.
+    first: the point from which seeds are sought; rounds: how often the farthest point takes the place of a seed, 1 or more. Other
+    numbers draw other borders. A part that no cut leaves with k rows on either side stays whole, however many cells it has.
     """
     done: list[np.ndarray] = []
     stack = [np.arange(points.low.shape[1])]
@@ -22,7 +25,7 @@ def far_seed_blocks(costs: Costs, points: Boxes, rows: np.ndarray, most: int, k:
         if len(block) <= most:
             done.append(block)
             continue
-        near, far = _split(costs, points, rows, block, k, first)
+        near, far = _split(costs, points, rows, block, k, first, rounds)
         if not len(near) or not len(far):
             done.append(block)
         else:
@@ -30,9 +33,11 @@ def far_seed_blocks(costs: Costs, points: Boxes, rows: np.ndarray, most: int, k:
     return sorted(done, key=lambda block: int(block[0]))
 
 
-def _split(costs: Costs, points: Boxes, rows: np.ndarray, block: np.ndarray, k: int, first: int) -> tuple[np.ndarray, np.ndarray]:
+def _split(
+    costs: Costs, points: Boxes, rows: np.ndarray, block: np.ndarray, k: int, first: int, rounds: int
+) -> tuple[np.ndarray, np.ndarray]:
     beside = Boxes(*(np.ascontiguousarray(array[:, block]) for array in points))
-    lean = far_seeds(costs, beside, first % len(block))
+    lean = far_seeds(costs, beside, first % len(block), rounds)
     order = np.lexsort((block, lean))
     held = np.cumsum(rows[block][order])
     cut = int(np.searchsorted(lean[order], 0.0, side="left"))
@@ -47,7 +52,7 @@ def _split(costs: Costs, points: Boxes, rows: np.ndarray, block: np.ndarray, k: 
 
 
 @compiled
-def far_seeds(costs, points, first):
+def far_seeds(costs: Costs, points: Boxes, first: Int, rounds: Int) -> np.ndarray:
     """(n,) float32: what each point costs beside one seed less what it costs beside the other: below 0 nearer to the first.
 
     The first seed is sought from point ``first``.
@@ -55,8 +60,8 @@ def far_seeds(costs, points, first):
     n = points.low.shape[1]
     row, out = np.zeros(max(1, costs.width.max()), np.float32), np.zeros(n, np.float32)
     other = np.zeros(n, np.float32)
-    u, v = first, first
-    for _ in range(ROUNDS):
+    u, v = np.int64(first), np.int64(first)
+    for _ in range(rounds):
         u = v
         union_costs(costs, points, u, points, n, row, out)
         v = np.argmax(out)

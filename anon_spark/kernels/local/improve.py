@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anon_spark.kernels.compiled import compiled
+from anon_spark.kernels.compiled import Int, compiled
 from anon_spark.kernels.local.bisect import bisect_groups, new_pool
 from anon_spark.kernels.local.boxes import Boxes, Costs
 from anon_spark.kernels.local.release import work_space
@@ -26,7 +26,7 @@ class Parts(NamedTuple):
 
 
 @compiled
-def shuffled(n, turn):
+def shuffled(n: Int, turn: Int) -> np.ndarray:
     """The numbers below n in an order that depends on nothing but n and ``turn``."""
     key = np.empty(n, np.uint64)
     for x in range(n):

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from anon_spark.kernels.compiled import compiled
-from anon_spark.kernels.local.boxes import box_cost, copy_box, empty_boxes_like, widen
-from anon_spark.kernels.local.walk import walk
+from anon_spark.kernels.compiled import Int, Real, compiled
+from anon_spark.kernels.local.boxes import Boxes, Costs, box_cost, copy_box, empty_boxes_like, widen
+from anon_spark.kernels.local.walk import Ladders, walk
 
 
 @compiled
-def _classes(ladders, node, rest, n, key, number, table):
+def _classes(
+    ladders: Ladders, node: Int, rest: np.ndarray, n: Int, key: np.ndarray, number: np.ndarray, table: np.ndarray
+) -> Int:
     """Number of each of the first n cells of ``rest`` among the classes of a node; returns how many classes there are."""
     d, rem = len(ladders.levels), node
     bits = np.uint64(4)
@@ -41,7 +43,9 @@ def _classes(ladders, node, rest, n, key, number, table):
 
 
 @compiled
-def _evaluate(costs, points, rows, rest, n, number, classes, k, size, boxes, fresh):
+def _evaluate(
+    costs: Costs, points: Boxes, rows: np.ndarray, rest: np.ndarray, n: Int, number: np.ndarray, classes: Int, k: Int, size: np.ndarray, boxes: Boxes, fresh: np.ndarray
+) -> tuple[Int, Real]:
     """Rows of the classes of k rows or more, and what they lose a row."""
     for g in range(classes):
         size[g] = 0
@@ -61,11 +65,13 @@ def _evaluate(costs, points, rows, rest, n, number, classes, k, size, boxes, fre
         if size[g] >= k:
             served += size[g]
             loss += size[g] * np.float64(box_cost(costs, boxes, g))
-    return served, loss / max(served, 1)
+    return served, loss / served if served > 0 else 0.0
 
 
 @compiled
-def peel(costs, points, rows, ladders, order, k, share):
+def peel(
+    costs: Costs, points: Boxes, rows: np.ndarray, ladders: Ladders, order: np.ndarray, k: Int, share: Real
+) -> tuple[np.ndarray, Int]:
     """(m,) int64 group of each cell, -1 for the rest: where no node serves ``share`` of it, or it holds fewer than 3 k rows.
 
     A node is looked at again only when what it was last known to lose is the least of all: a greedy choice, nearly that of looking

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anon_spark.kernels.compiled import compiled
-from anon_spark.kernels.local.boxes import LINE, Boxes, box_cost, copy_box, empty_boxes_like, pair_cost, union_costs, widen
-from anon_spark.kernels.local.state import CLOCK, GROUPS, PARTS, attach, box_without, detach
+from anon_spark.kernels.compiled import Int, Real, compiled
+from anon_spark.kernels.local.boxes import LINE, Boxes, Costs, box_cost, copy_box, empty_boxes_like, pair_cost, union_costs, widen
+from anon_spark.kernels.local.state import CLOCK, GROUPS, PARTS, State, attach, box_without, detach
 
 
 class Work(NamedTuple):
@@ -29,7 +29,7 @@ class Work(NamedTuple):
 
 
 @compiled
-def work_space(costs, points, state):
+def work_space(costs: Costs, points: Boxes, state: State) -> Work:
     """Work space for this state."""
     p, g = state.cell.shape[0], state.head.shape[0]
     return Work(
@@ -40,7 +40,9 @@ def work_space(costs, points, state):
 
 
 @compiled
-def best_group(costs, points, state, c, q, own, row, out):
+def best_group(
+    costs: Costs, points: Boxes, state: State, c: Int, q: Int, own: Int, row: np.ndarray, out: np.ndarray
+) -> tuple[Int, Real]:
     """Group other than ``own`` that takes q rows of cell c at the least added loss, and that loss; -1 where there is none."""
     n = state.used[GROUPS]
     union_costs(costs, points, c, state.boxes, n, row, out)
@@ -55,7 +57,7 @@ def best_group(costs, points, state, c, q, own, row, out):
 
 
 @compiled
-def put(costs, points, state, p, q, g):
+def put(costs: Costs, points: Boxes, state: State, p: Int, q: Int, g: Int) -> None:
     """q rows of part p go to group g, the whole part if q is all it holds. The group it leaves keeps its box and cost."""
     a, c = state.group[p], state.cell[p]
     state.size[a] -= q
@@ -74,7 +76,7 @@ def put(costs, points, state, p, q, g):
 
 
 @compiled
-def _box_of_rest(costs, points, state, work, a):
+def _box_of_rest(costs: Costs, points: Boxes, state: State, work: Work, a: Int) -> tuple[Real, Int]:
     """Box of the parts of group a that do not go into work.left; its cost and rows."""
     d, rows, p, first = points.low.shape[0], np.int64(0), state.head[a], True
     left = work.left
@@ -97,7 +99,9 @@ def _box_of_rest(costs, points, state, work, a):
 
 
 @compiled
-def _fill(costs, points, state, work, a, need, k, price, allowance):
+def _fill(
+    costs: Costs, points: Boxes, state: State, work: Work, a: Int, need: Int, k: Int, price: Real, allowance: Real
+) -> tuple[Int, Real]:
     """Choose spare rows for the box work.left of cost ``price``, which will be of k rows; returns (choices, loss added)."""
     count, spent = 0, 0.0
     while need > 0 and spent < allowance and count < 8:
@@ -129,7 +133,7 @@ def _fill(costs, points, state, work, a, need, k, price, allowance):
 
 
 @compiled
-def release(costs, points, state, work, a, n, k):
+def release(costs: Costs, points: Boxes, state: State, work: Work, a: Int, n: Int, k: Int) -> Real:
     """Let the first n of work.going, parts of group a, go if that lowers the loss; returns by how much, 0 where they stay.
 
     They go one by one to where each adds least. What stays is filled up to k rows, or is nothing.
@@ -142,7 +146,8 @@ def release(costs, points, state, work, a, n, k):
     for x in range(n):
         work.goes[work.going[x]] = False
     stay = max(rows, k) if rows > 0 else np.int64(0)
-    gain, spent, placed = state.size[a] * state.cost[a] - stay * price, 0.0, 0
+    gain, placed = state.size[a] * state.cost[a] - stay * price, 0
+    spent: Real = 0.0
     while placed < n and spent < gain:
         p = work.going[placed]
         g, added = best_group(costs, points, state, state.cell[p], state.held[p], a, work.row, work.out)
@@ -157,7 +162,7 @@ def release(costs, points, state, work, a, n, k):
         state.size[g] += state.held[p]
         state.cost[g] = widen(costs, state.boxes, g, points, state.cell[p])
         placed += 1
-    fills = 0
+    fills: Int = 0
     if spent < gain and 0 < rows < k:
         fills, more = _fill(costs, points, state, work, a, k - rows, k, price, gain - spent)
         spent += more
@@ -175,7 +180,7 @@ def release(costs, points, state, work, a, n, k):
 
 
 @compiled
-def _apply(costs, points, state, work, a, n, fills):
+def _apply(costs: Costs, points: Boxes, state: State, work: Work, a: Int, n: Int, fills: Int) -> None:
     """The parts go where they were placed, and the fillers come."""
     for x in range(n):
         p = work.going[x]

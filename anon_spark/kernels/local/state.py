@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anon_spark.kernels.compiled import compiled
-from anon_spark.kernels.local.boxes import LINE, Boxes, copy_box, empty_boxes, pair_cost
+from anon_spark.kernels.compiled import Int, Real, compiled
+from anon_spark.kernels.local.boxes import LINE, Boxes, Costs, copy_box, empty_boxes, pair_cost
 
 PARTS, GROUPS, CLOCK = 0, 1, 2
 
@@ -30,7 +30,7 @@ class State(NamedTuple):
     used: np.ndarray
 
 
-def new_state(costs, points, cell: np.ndarray, group: np.ndarray, held: np.ndarray) -> State:
+def new_state(costs: Costs, points: Boxes, cell: np.ndarray, group: np.ndarray, held: np.ndarray) -> State:
     """The state of parts (p,) whose groups bear any numbers; parts of one cell in one group become one, free parts are dropped."""
     order = np.lexsort((cell, group))
     order = order[held[order] > 0]
@@ -56,7 +56,7 @@ def new_state(costs, points, cell: np.ndarray, group: np.ndarray, held: np.ndarr
 
 
 @compiled
-def _fill(costs, points, state):
+def _fill(costs: Costs, points: Boxes, state: State) -> None:
     for p in range(state.used[PARTS] - 1, -1, -1):
         g = state.group[p]
         state.group[p] = -1
@@ -67,7 +67,7 @@ def _fill(costs, points, state):
 
 
 @compiled
-def attach(state, p, g):
+def attach(state: State, p: Int, g: Int) -> None:
     """Part p becomes the first of group g's list."""
     state.group[p], state.before[p], state.after[p] = g, -1, state.head[g]
     if state.head[g] >= 0:
@@ -76,7 +76,7 @@ def attach(state, p, g):
 
 
 @compiled
-def detach(state, p):
+def detach(state: State, p: Int) -> None:
     """Part p leaves its group's list."""
     b, a = state.before[p], state.after[p]
     if b >= 0:
@@ -89,7 +89,7 @@ def detach(state, p):
 
 
 @compiled
-def box_without(costs, points, state, g, without, target, t):
+def box_without(costs: Costs, points: Boxes, state: State, g: Int, without: Int, target: Boxes, t: Int) -> Real:
     """Box t of ``target`` becomes that of group g's parts but one (-1: of all); returns its cost, -1 where no part is left."""
     d = points.low.shape[0]
     p = state.head[g]
@@ -119,7 +119,7 @@ def box_without(costs, points, state, g, without, target, t):
 
 
 @compiled
-def total_loss(state):
+def total_loss(state: State) -> Real:
     """Units over all rows."""
     total = 0.0
     for g in range(state.used[GROUPS]):

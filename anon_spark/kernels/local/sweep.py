@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from anon_spark.kernels.compiled import compiled
-from anon_spark.kernels.local.boxes import LINE, pair_cost
-from anon_spark.kernels.local.release import best_group, put, release
-from anon_spark.kernels.local.state import PARTS
+from anon_spark.kernels.compiled import Int, Real, compiled
+from anon_spark.kernels.local.boxes import LINE, Boxes, Costs, pair_cost
+from anon_spark.kernels.local.release import Work, best_group, put, release
+from anon_spark.kernels.local.state import PARTS, State
 
 FARTHEST = 6
 """Places from either end of a group's numbers at which it is tried to be cut."""
 
 
 @compiled
-def move_parts(costs, points, state, work, order, k, since):
+def move_parts(costs: Costs, points: Boxes, state: State, work: Work, order: np.ndarray, k: Int, since: Int) -> Real:
     """Offer each part in ``order`` to the group where the loss falls most; returns the loss that went.
 
     Parts of groups that have not changed since then are left where they are.
 
     A group keeps k rows: spare rows of a part go alone where the others are needed, or spare rows of others fill in.
     """
-    gone = 0.0
+    gone: Real = 0.0
     for p in order:
         a = state.group[p]
         if a < 0 or state.cost[a] == 0.0 or state.changed[a] < since or state.used[PARTS] + 16 >= state.cell.shape[0]:
@@ -40,9 +40,9 @@ def move_parts(costs, points, state, work, order, k, since):
 
 
 @compiled
-def dissolve_groups(costs, points, state, work, order, k, since):
+def dissolve_groups(costs: Costs, points: Boxes, state: State, work: Work, order: np.ndarray, k: Int, since: Int) -> Real:
     """Empty each group in ``order`` into the others where that lowers the loss; returns the loss that went."""
-    gone = 0.0
+    gone: Real = 0.0
     for a in order:
         if state.size[a] == 0 or state.cost[a] == 0.0 or state.changed[a] < since:
             continue
@@ -56,7 +56,7 @@ def dissolve_groups(costs, points, state, work, order, k, since):
 
 
 @compiled
-def _outside_rank(costs, points, state, work, a, j, rank):
+def _outside_rank(costs: Costs, points: Boxes, state: State, work: Work, a: Int, j: Int, rank: Int) -> tuple[Int, Int]:
     """Parts of group a that lie outside of rank's child of the group's node go to work.going; returns how many, and their rows."""
     own, n, rows, p = state.boxes.high[j, a], 0, np.int64(0), state.head[a]
     while p >= 0:
@@ -69,7 +69,7 @@ def _outside_rank(costs, points, state, work, a, j, rank):
 
 
 @compiled
-def _outside_place(points, state, work, a, j, place, above):
+def _outside_place(points: Boxes, state: State, work: Work, a: Int, j: Int, place: Real, above: bool) -> tuple[Int, Int]:
     """Parts of group a whose place lies above (below) ``place``, and their rows."""
     n, rows, p = 0, np.int64(0), state.head[a]
     while p >= 0:
@@ -83,7 +83,7 @@ def _outside_place(points, state, work, a, j, place, above):
 
 
 @compiled
-def _next_place(points, state, a, j, place, above):
+def _next_place(points: Boxes, state: State, a: Int, j: Int, place: Real, above: bool) -> tuple[Real, bool]:
     """The place of group a's parts next to ``place`` on its way inwards."""
     best, found, p = np.float32(0), False, state.head[a]
     while p >= 0:
@@ -95,9 +95,9 @@ def _next_place(points, state, a, j, place, above):
 
 
 @compiled
-def _cut_line(costs, points, state, work, a, j, k):
+def _cut_line(costs: Costs, points: Boxes, state: State, work: Work, a: Int, j: Int, k: Int) -> Real:
     """Try to cut off group a's farthest numbers, from above and from below."""
-    gone = 0.0
+    gone: Real = 0.0
     for above in (True, False):
         if state.size[a] == 0:
             return gone
@@ -117,7 +117,7 @@ def _cut_line(costs, points, state, work, a, j, k):
 
 
 @compiled
-def _cut_tree(costs, points, state, work, a, j, k):
+def _cut_tree(costs: Costs, points: Boxes, state: State, work: Work, a: Int, j: Int, k: Int) -> Real:
     """Try to keep but the most populous child of group a's node."""
     best, least, p, looked = np.int64(-1), state.size[a], state.head[a], 0
     while p >= 0 and looked < 64:
@@ -136,9 +136,9 @@ def _cut_tree(costs, points, state, work, a, j, k):
 
 
 @compiled
-def shrink_groups(costs, points, state, work, order, k, since):
+def shrink_groups(costs: Costs, points: Boxes, state: State, work: Work, order: np.ndarray, k: Int, since: Int) -> Real:
     """Try to cut each group in ``order`` down in one column after the other; returns the loss that went."""
-    gone = 0.0
+    gone: Real = 0.0
     for a in order:
         if state.changed[a] < since:
             continue

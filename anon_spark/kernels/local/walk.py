@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anon_spark.kernels.compiled import compiled
-from anon_spark.kernels.local.boxes import Boxes, box_cost, copy_box, widen
+from anon_spark.kernels.compiled import Int, Real, compiled
+from anon_spark.kernels.local.boxes import Boxes, Costs, box_cost, copy_box, widen
 
 
 class Ladders(NamedTuple):
@@ -25,18 +25,20 @@ class Ladders(NamedTuple):
 
 
 class Sets(NamedTuple):
-    """One rolled-up set a depth of the walk.  key: (D, n) uint64, rep, size: (D, n); boxes: one Boxes a depth, side by side."""
+    """One rolled-up set a depth of the walk.  key: (D, n) uint64, rep, size: (D, n); used: (D,) classes; boxes: one Boxes a depth, side by side."""
 
     key: np.ndarray
     rep: np.ndarray
     size: np.ndarray
-    count: np.ndarray
+    used: np.ndarray
 
 
 @compiled
-def _roll(costs, sets, boxes, source, target, ladders, j, low, high, capacity, table):
+def _roll(
+    costs: Costs, sets: Sets, boxes: Boxes, source: Int, target: Int, ladders: Ladders, j: Int, low: Int, high: Int, capacity: Int, table: np.ndarray
+) -> None:
     """The set at ``target`` becomes the one at ``source`` with column j lifted from level ``low`` to ``high``; they may be the same."""
-    n, base_from, base_to = sets.count[source], source * capacity, target * capacity
+    n, base_from, base_to = sets.used[source], source * capacity, target * capacity
     at_low, at_high = ladders.start[j] + low * ladders.width[j], ladders.start[j] + high * ladders.width[j]
     bits = np.uint64(4)
     while (1 << np.int64(bits)) < 2 * n:
@@ -61,14 +63,14 @@ def _roll(costs, sets, boxes, source, target, ladders, j, low, high, capacity, t
         else:
             sets.size[target, y] += sets.size[source, x]
             widen(costs, boxes, base_to + y, boxes, base_from + x)
-    sets.count[target] = found
+    sets.used[target] = found
 
 
 @compiled
-def _served(costs, sets, boxes, depth, k, capacity):
+def _served(costs: Costs, sets: Sets, boxes: Boxes, depth: Int, k: Int, capacity: Int) -> tuple[Int, Real]:
     """Rows of the classes of at least k rows, and their loss."""
     rows, loss = np.int64(0), 0.0
-    for x in range(sets.count[depth]):
+    for x in range(sets.used[depth]):
         if sets.size[depth, x] >= k:
             rows += sets.size[depth, x]
             loss += sets.size[depth, x] * np.float64(box_cost(costs, boxes, depth * capacity + x))
@@ -76,7 +78,7 @@ def _served(costs, sets, boxes, depth, k, capacity):
 
 
 @compiled
-def _start(points, rows, sets, boxes, ladders):
+def _start(points: Boxes, rows: np.ndarray, sets: Sets, boxes: Boxes, ladders: Ladders) -> None:
     """The set at depth 0: the cells."""
     d, m = points.low.shape
     for c in range(m):
@@ -85,11 +87,13 @@ def _start(points, rows, sets, boxes, ladders):
             key += ladders.mark[ladders.start[j] + ladders.rank[j, c]]
         sets.key[0, c], sets.rep[0, c], sets.size[0, c] = key, c, rows[c]
         copy_box(points, c, boxes, c)
-    sets.count[0] = m
+    sets.used[0] = m
 
 
 @compiled
-def walk(costs, points, rows, ladders, order, k):
+def walk(
+    costs: Costs, points: Boxes, rows: np.ndarray, ladders: Ladders, order: np.ndarray, k: Int
+) -> tuple[np.ndarray, np.ndarray]:
     """Of every node, the rows in classes of k rows or more, and what these lose a row: (N,) int64, (N,) float64.
 
     Nodes are numbered by their levels as digits, the last column's fastest. order: (d,) columns, the one lifted last first.
