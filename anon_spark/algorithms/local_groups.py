@@ -42,7 +42,9 @@ def deal(parts: Parts, combination: np.ndarray, count: np.ndarray) -> Dealt:
     return Dealt(cell, combination[cell], number, rows)
 
 
-def _mixed(cells: np.ndarray, count: np.ndarray, group: np.ndarray, held: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _mixed(
+    cells: np.ndarray, count: np.ndarray, group: np.ndarray, held: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows of one combination's cells, spread evenly over a line that is cut by what each group holds."""
     if len(cells) == 1:
         return np.repeat(cells, len(group)), group, held
@@ -111,5 +113,13 @@ def settle(problem: Problem, codes: np.ndarray, dealt: Dealt, steps: tuple[str, 
     low, high, size = low[order], high[order], size[order]
     loss, by_column = box_loss(problem.hierarchies, problem.weights, low, high, size)
     return LocalRecoding(
-        cell=final.cell, group=final.group, held=final.held, low=low, high=high, size=size, loss=loss, by_column=by_column, steps=steps
+        cell=final.cell,
+        group=final.group,
+        held=final.held,
+        low=low,
+        high=high,
+        size=size,
+        loss=loss,
+        by_column=by_column,
+        steps=steps,
     )

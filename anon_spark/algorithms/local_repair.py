@@ -80,7 +80,7 @@ class RepairedGroups:
 
     def split(self) -> int:
         """Cut merged groups again where the loss falls and all models hold on both sides; returns the number of cuts."""
-        k, pool, cuts = self.problem.k or 1, new_pool(self.costs, self.points), 0
+        k, pool, cuts = self.problem.k or 1, new_pool(self.points), 0
         work = sorted(g for g in self.changed if self.alive[g])
         while work:
             g = work.pop()
@@ -148,8 +148,8 @@ class RepairedGroups:
 
     def _partner(self, g: int, models: Sequence[Model]) -> int:
         n = self.boxes.low.shape[1]
-        row, out = np.zeros(max(1, int(self.costs.width.max())), np.float32), np.zeros(n, np.float32)
-        union_costs(self.costs, self.boxes, g, self.boxes, n, row, out)
+        out = np.zeros(n, np.float32)
+        union_costs(self.costs, self.boxes, g, self.boxes, n, out)
         added = (self.size[g] + self.size) * out.astype(np.float64) - self.size * self.cost
         added[~self.alive[:n]] = np.inf
         added[g] = np.inf

@@ -101,7 +101,9 @@ def _line(asked: argparse.Namespace, k: int) -> None:
 
 def _smaller(problem: Problem, some: FrequencySet) -> Problem:
     """The problem of a few cells under k-anonymity alone: enough to have every loop compiled."""
-    leaf_rows = tuple(np.bincount(c, some.count, len(h.leaves)).astype(np.int64) for c, h in zip(some.codes.T, problem.hierarchies, strict=True))
+    leaf_rows = tuple(
+        np.bincount(c, some.count, len(h.leaves)).astype(np.int64) for c, h in zip(some.codes.T, problem.hierarchies, strict=True)
+    )
     return Problem(
         rows=some.rows, hierarchies=problem.hierarchies, weights=problem.weights, min_levels=problem.min_levels,
         max_levels=problem.max_levels, leaf_rows=leaf_rows, models=problem.models[:1], sensitive=problem.sensitive, values=problem.values,

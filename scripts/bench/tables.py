@@ -36,7 +36,13 @@ def table(name: str, data: Path, models: Sequence[ModelSpec], sensitive: Sequenc
     names, rows, numbers, trees = READERS[name](data)
     counted = [Counter(row[column] for row in rows) for column in names]
     hierarchies = tuple(
-        bind(_column(column, column in trees), "integer" if column in numbers else "text", values, tree=trees.get(column), where=name)
+        bind(
+            _column(column, column in trees),
+            "integer" if column in numbers else "text",
+            values,
+            tree=trees.get(column),
+            where=name,
+        )
         for column, values in zip(names, counted, strict=True)
     )
     return _bound(hierarchies, rows, models, sensitive)
@@ -52,7 +58,10 @@ def _bound(
     texts = [tuple(sorted({row[s] for row in rows}, key=lambda v: (v is None, v))) for s in sensitive]
     number = [{text: i for i, text in enumerate(column)} for column in texts]
     lines = np.array(
-        [[h.codes[row[h.column]] for h in hierarchies] + [n[row[s]] for n, s in zip(number, sensitive, strict=True)] for row in rows],
+        [
+            [h.codes[row[h.column]] for h in hierarchies] + [n[row[s]] for n, s in zip(number, sensitive, strict=True)]
+            for row in rows
+        ],
         dtype=np.int32,
     )
     cells, count = np.unique(lines, axis=0, return_counts=True)

@@ -21,7 +21,9 @@ from anon_spark.kernels.local.block import agglomerated, peeled
 from anon_spark.kernels.local.improve import improve
 from anon_spark.kernels.local.prepare import ladders, prepare
 
-TREE = hierarchy("tree", [("a", "ab", "*"), ("b", "ab", "*"), ("c", "cde", "*"), ("d", "cde", "*"), ("e", "cde", "*"), ("f", "*", "*")])
+TREE = hierarchy(
+    "tree", [("a", "ab", "*"), ("b", "ab", "*"), ("c", "cde", "*"), ("d", "cde", "*"), ("e", "cde", "*"), ("f", "*", "*")]
+)
 PLACES = {str(v): v for v in (1, 2, 4, 8, 16, 17)}
 LINE = hierarchy("line", [(text, "*") for text in PLACES] + [(None, "*")], PLACES)
 ROW = st.tuples(st.sampled_from("abcdef"), st.sampled_from([*PLACES, None]), st.sampled_from("xyz"), st.sampled_from("stu"))
@@ -141,7 +143,11 @@ def test_the_loss_never_rises_in_improvement(rows: list, k: int, from_peeling: b
     codes, inverse = np.unique(frequency.codes, axis=0, return_inverse=True)
     count = np.bincount(inverse.ravel(), frequency.count).astype(np.int64)
     costs, points = prepare(problem.hierarchies, problem.weights, codes)
-    start = peeled(costs, points, count, ladders(problem.hierarchies, codes), k, 0.1) if from_peeling else agglomerated(costs, points, count, k)
+    start = (
+        peeled(costs, points, count, ladders(problem.hierarchies, codes), k, 0.1)
+        if from_peeling
+        else agglomerated(costs, points, count, k)
+    )
     better, _ = improve(costs, points, start, k)
     losses = []
     for parts in (start, better):
@@ -150,7 +156,9 @@ def test_the_loss_never_rises_in_improvement(rows: list, k: int, from_peeling: b
             if n:
                 groups[group].append((codes[cell], n))
         assert all(sum(n for _, n in group) >= k for group in groups.values())
-        sizes = [(np.min([c for c, _ in g], axis=0), np.max([c for c, _ in g], axis=0), sum(n for _, n in g)) for g in groups.values()]
+        sizes = [
+            (np.min([c for c, _ in g], axis=0), np.max([c for c, _ in g], axis=0), sum(n for _, n in g)) for g in groups.values()
+        ]
         losses.append(sum(n * ncp(problem, tuple(low), tuple(high)) for low, high, n in sizes))
     # Kernels round each column's costs to 2**-22 of a row's.
     assert losses[1] <= losses[0] + len(rows) * Fraction(8, 1 << 22)

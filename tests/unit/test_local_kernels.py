@@ -27,7 +27,9 @@ from anon_spark.metrics.box_cost import box_loss
 
 TREE = hierarchy("tree", [(x, "ab" if x in "ab" else "c-f", "*") for x in "abcdef"] + [(None, "*")])
 PLACES = {str(v): v for v in (0, 1, 3, 7, 20)}
-LINE_OF = bind_column(Column(name="line", role="quasi-identifier"), "decimal", dict.fromkeys([*PLACES, "NaN", None], 1), where="test")
+LINE_OF = bind_column(
+    Column(name="line", role="quasi-identifier"), "decimal", dict.fromkeys([*PLACES, "NaN", None], 1), where="test"
+)
 FLAT = flat("flat", list("xyz"))
 TREES = (TREE, LINE_OF, FLAT)
 WEIGHTS = (Fraction(1), Fraction(3), Fraction(1, 2))
@@ -44,7 +46,7 @@ def test_unions_cost_what_the_exact_boxes_cost(monkeypatch) -> None:
         monkeypatch.setattr(prepared, "WIDEST_TABLE", widest)
         costs, points = prepared.prepare(TREES, WEIGHTS, codes)
         assert costs.kind.tolist() == [TABLE if widest > 2 else CLIMB, LINE, TABLE if widest > 2 else CLIMB]
-        row, out = np.zeros(16, np.float32), np.zeros(len(codes), np.float32)
+        out = np.zeros(len(codes), np.float32)
         for _ in range(50):
             chosen = rng.integers(0, len(codes), 4)
             boxes = empty_boxes(3, 1)
@@ -52,7 +54,7 @@ def test_unions_cost_what_the_exact_boxes_cost(monkeypatch) -> None:
             for i in chosen[1:3]:
                 grown = widen(costs, boxes, 0, points, i)
             assert grown == box_cost(costs, boxes, 0)
-            union_costs(costs, boxes, 0, points, len(codes), row, out)
+            union_costs(costs, boxes, 0, points, len(codes), out)
             lines = codes[chosen]
             exact, _ = box_loss(TREES, WEIGHTS, lines.min(axis=0)[None], lines.max(axis=0)[None], np.ones(1, np.int64))
             assert out[chosen[3]] == union_cost(costs, boxes, 0, points, chosen[3])

@@ -39,10 +39,19 @@ def sift_down(key: np.ndarray, item: np.ndarray, n: Int) -> None:
 
 @compiled
 def _nearest(
-    costs: Costs, groups: Boxes, slot: Int, name: np.ndarray, size: np.ndarray, loss: np.ndarray, lone: np.ndarray, n: Int, k: Int, row: np.ndarray, out: np.ndarray
+    costs: Costs,
+    groups: Boxes,
+    slot: Int,
+    name: np.ndarray,
+    size: np.ndarray,
+    loss: np.ndarray,
+    lone: np.ndarray,
+    n: Int,
+    k: Int,
+    out: np.ndarray,
 ) -> tuple[Int, Real]:
     """Name of the group that ``slot`` best merges with or borrows from, and the added loss."""
-    union_costs(costs, groups, slot, groups, n, row, out)
+    union_costs(costs, groups, slot, groups, n, out)
     mine, own = size[slot], loss[slot]
     best, least, enough = np.int64(-1), np.inf, 2 * k - mine
     for t in range(n):
@@ -71,12 +80,12 @@ def agglomerate(costs: Costs, points: Boxes, rows: np.ndarray, k: Int, lend: boo
     lent_cell, lent_group, lent_rows = np.zeros(m, np.int64), np.zeros(m, np.int64), np.zeros(m, np.int64)
     version, seen, near = np.zeros(m, np.int64), np.zeros(m, np.int64), np.full(m, -1, np.int64)
     key, item = np.zeros(m + 1), np.zeros(m + 1, np.int64)
-    row, out = np.zeros(max(1, costs.width.max()), np.float32), np.zeros(m, np.float32)
+    out = np.zeros(m, np.float32)
     n, queued, lent = m, 0, 0
     for a in range(m):
         lone[a] = lend
         if size[a] < k:
-            near[a], key[queued] = _nearest(costs, groups, a, name, size, loss, lone, n, k, row, out)
+            near[a], key[queued] = _nearest(costs, groups, a, name, size, loss, lone, n, k, out)
             key[queued] /= size[a]
             item[queued] = a
             queued += 1
@@ -90,7 +99,7 @@ def agglomerate(costs: Costs, points: Boxes, rows: np.ndarray, k: Int, lend: boo
             sift_down(key, item, queued)
             continue
         if slot_of[t] < 0 or version[t] != seen[a]:
-            near[a], key[0] = _nearest(costs, groups, s, name, size, loss, lone, n, k, row, out)
+            near[a], key[0] = _nearest(costs, groups, s, name, size, loss, lone, n, k, out)
             key[0] /= size[s]
             seen[a] = version[near[a]]
             sift_down(key, item, queued)
@@ -118,7 +127,7 @@ def agglomerate(costs: Costs, points: Boxes, rows: np.ndarray, k: Int, lend: boo
         lone[s] = False
         loss[s] = size[s] * cost
         if size[s] < k and n > 1:
-            near[a], key[0] = _nearest(costs, groups, s, name, size, loss, lone, n, k, row, out)
+            near[a], key[0] = _nearest(costs, groups, s, name, size, loss, lone, n, k, out)
             key[0] /= size[s]
             seen[a] = version[near[a]]
             sift_down(key, item, queued)

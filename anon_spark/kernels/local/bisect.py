@@ -24,17 +24,16 @@ class Pool(NamedTuple):
     prefix: np.ndarray
     best: np.ndarray
     box: Boxes
-    row: np.ndarray
     out: np.ndarray
 
 
 @compiled
-def new_pool(costs: Costs, points: Boxes) -> Pool:
+def new_pool(points: Boxes) -> Pool:
     """Room for a pool."""
     n = MOST_PARTS
     return Pool(
         np.zeros(n, np.int64), empty_boxes_like(points, n), np.zeros(n), np.zeros(n), np.zeros(n, np.int64),
-        empty_boxes_like(points, 1), np.zeros(max(1, costs.width.max()), np.float32), np.zeros(n, np.float32),
+        empty_boxes_like(points, 1), np.zeros(n, np.float32),
     )  # fmt: skip
 
 
@@ -102,7 +101,7 @@ def best_bisection(costs: Costs, state: State, pool: Pool, n: Int, k: Int, least
         at = found if found else at
     step = 1 + (n - 1) // MOST_SEEDS
     for u in range(0, n, step):
-        union_costs(costs, pool.points, u, pool.points, n, pool.row, pool.out)
+        union_costs(costs, pool.points, u, pool.points, n, pool.out)
         v = 0
         for x in range(n):
             pool.key[x] = pool.out[x]
@@ -110,7 +109,7 @@ def best_bisection(costs: Costs, state: State, pool: Pool, n: Int, k: Int, least
                 v = x
         least, found = _cut(costs, state, pool, n, k, least)
         at = found if found else at
-        union_costs(costs, pool.points, v, pool.points, n, pool.row, pool.out)
+        union_costs(costs, pool.points, v, pool.points, n, pool.out)
         for x in range(n):
             pool.key[x] -= np.float64(pool.out[x])
         least, found = _cut(costs, state, pool, n, k, least)
@@ -156,7 +155,7 @@ def bisect_groups(
                 _settle(costs, points, state, pool, n, at, a, b)
                 gone += was - least
         groups = state.used[GROUPS]
-        union_costs(costs, state.boxes, a, state.boxes, groups, pool.row, out)
+        union_costs(costs, state.boxes, a, state.boxes, groups, out)
         for g in range(groups):
             score[g] = np.inf
             if g != a and state.size[g] > 0:

@@ -16,7 +16,9 @@ MOST_NODES = 20_000
 """Nodes of a lattice up to which peeling looks at all of them."""
 
 
-def group_block(costs: Costs, points: Boxes, rows: np.ndarray, ladders: Ladders, k: int, shares: tuple[float, ...] = SHARES) -> Parts:
+def group_block(
+    costs: Costs, points: Boxes, rows: np.ndarray, ladders: Ladders, k: int, shares: tuple[float, ...] = SHARES
+) -> Parts:
     """Groups of at least k rows of the cells of one block, which hold k rows in all: the best of several starts, improved.
 
     points: a box each of m cells, sorted by code; rows: (m,) int64. Cells may be dealt to several groups.

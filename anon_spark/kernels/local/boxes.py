@@ -126,8 +126,8 @@ def union_cost(costs: Costs, boxes: Boxes, t: Int, other: Boxes, s: Int) -> Real
 
 
 @compiled
-def union_costs(costs: Costs, boxes: Boxes, t: Int, others: Boxes, n: Int, row: np.ndarray, out: np.ndarray) -> None:
-    """Cost of the box of box t and each of the first n of ``others`` into out (n,) float32.  row: float32 work space, a rank each."""
+def union_costs(costs: Costs, boxes: Boxes, t: Int, others: Boxes, n: Int, out: np.ndarray) -> None:
+    """Cost of the box of box t and each of the first n of ``others`` into out (n,) float32."""
     for s in range(n):
         out[s] = np.float32(0)
     for j in range(boxes.low.shape[0]):
@@ -138,13 +138,12 @@ def union_costs(costs: Costs, boxes: Boxes, t: Int, others: Boxes, n: Int, row: 
             for s in range(n):
                 out[s] += min(max(high[s], own) - min(low[s], least), cap)
             continue
-        rank, mine, width = others.rank[j], boxes.rank[j, t], costs.width[j]
-        if costs.kind[j] == TABLE:
-            start = costs.offset[j] + np.int64(mine) * width
-            beside = costs.data[start : start + width]
-        else:
-            beside = row[:width]
-            for r in range(width):
-                beside[r] = pair_cost(costs, j, mine, r)
+        rank, mine = others.rank[j], boxes.rank[j, t]
+        if costs.kind[j] == CLIMB:
+            for s in range(n):
+                out[s] += max(max(high[s], own), pair_cost(costs, j, mine, rank[s]))
+            continue
+        start = costs.offset[j] + np.int64(mine) * costs.width[j]
+        beside = costs.data[start : start + costs.width[j]]
         for s in range(n):
             out[s] += max(max(high[s], own), beside[rank[s]])

@@ -58,14 +58,14 @@ def far_seeds(costs: Costs, points: Boxes, first: Int, rounds: Int) -> np.ndarra
     The first seed is sought from point ``first``.
     """
     n = points.low.shape[1]
-    row, out = np.zeros(max(1, costs.width.max()), np.float32), np.zeros(n, np.float32)
+    out = np.zeros(n, np.float32)
     other = np.zeros(n, np.float32)
     u, v = np.int64(first), np.int64(first)
     for _ in range(rounds):
         u = v
-        union_costs(costs, points, u, points, n, row, out)
+        union_costs(costs, points, u, points, n, out)
         v = np.argmax(out)
-    union_costs(costs, points, v, points, n, row, other)
+    union_costs(costs, points, v, points, n, other)
     for x in range(n):
         out[x] -= other[x]
     return out

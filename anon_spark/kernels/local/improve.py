@@ -56,7 +56,7 @@ def improve(costs: Costs, points: Boxes, parts: Parts, k: int, neighbours: int =
     state = new_state(costs, points, *parts)
     _sweep(costs, points, state, k, rounds, 0)
     loss, since = float(total_loss(state)), 0
-    pool = new_pool(costs, points)
+    pool = new_pool(points)
     for turn in range(rounds):
         state.used[CLOCK] += 1
         now = int(state.used[CLOCK])
@@ -72,7 +72,7 @@ def improve(costs: Costs, points: Boxes, parts: Parts, k: int, neighbours: int =
 def _sweep(costs: Costs, points: Boxes, state: State, k: int, rounds: int, since: int) -> None:
     """Rounds over the groups that changed since then, later ones over those that changed in the round before."""
     loss = float(total_loss(state))
-    work = work_space(costs, points, state)
+    work = work_space(points, state)
     for turn in range(rounds):
         state.used[CLOCK] += 1
         now = int(state.used[CLOCK])

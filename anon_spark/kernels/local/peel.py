@@ -44,7 +44,17 @@ def _classes(
 
 @compiled
 def _evaluate(
-    costs: Costs, points: Boxes, rows: np.ndarray, rest: np.ndarray, n: Int, number: np.ndarray, classes: Int, k: Int, size: np.ndarray, boxes: Boxes, fresh: np.ndarray
+    costs: Costs,
+    points: Boxes,
+    rows: np.ndarray,
+    rest: np.ndarray,
+    n: Int,
+    number: np.ndarray,
+    classes: Int,
+    k: Int,
+    size: np.ndarray,
+    boxes: Boxes,
+    fresh: np.ndarray,
 ) -> tuple[Int, Real]:
     """Rows of the classes of k rows or more, and what they lose a row."""
     for g in range(classes):

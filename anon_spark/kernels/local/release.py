@@ -12,11 +12,10 @@ from anon_spark.kernels.local.state import CLOCK, GROUPS, PARTS, State, attach, 
 
 
 class Work(NamedTuple):
-    """Work space.  row: costs beside one rank; out: one float32 a group or cell; left: the box that stays (one); kept: boxes of the
+    """Work space.  out: one float32 a group or cell; left: the box that stays (one); kept: boxes of the
     groups that took parts, as they were; going, target, was: the parts that go, where to, those groups' costs; goes: (P,) bool marks;
     filler, filled: parts that fill in and their rows."""
 
-    row: np.ndarray
     out: np.ndarray
     left: Boxes
     kept: Boxes
@@ -29,23 +28,21 @@ class Work(NamedTuple):
 
 
 @compiled
-def work_space(costs: Costs, points: Boxes, state: State) -> Work:
+def work_space(points: Boxes, state: State) -> Work:
     """Work space for this state."""
     p, g = state.cell.shape[0], state.head.shape[0]
     return Work(
-        np.zeros(max(1, costs.width.max()), np.float32), np.zeros(max(points.low.shape[1], g), np.float32),
+        np.zeros(max(points.low.shape[1], g), np.float32),
         empty_boxes_like(points, 1), empty_boxes_like(points, p), np.zeros(p, np.int64), np.zeros(p, np.int64), np.zeros(p),
         np.zeros(p, np.bool_), np.zeros(p, np.int64), np.zeros(p, np.int64),
     )  # fmt: skip
 
 
 @compiled
-def best_group(
-    costs: Costs, points: Boxes, state: State, c: Int, q: Int, own: Int, row: np.ndarray, out: np.ndarray
-) -> tuple[Int, Real]:
+def best_group(costs: Costs, points: Boxes, state: State, c: Int, q: Int, own: Int, out: np.ndarray) -> tuple[Int, Real]:
     """Group other than ``own`` that takes q rows of cell c at the least added loss, and that loss; -1 where there is none."""
     n = state.used[GROUPS]
-    union_costs(costs, points, c, state.boxes, n, row, out)
+    union_costs(costs, points, c, state.boxes, n, out)
     best, least = np.int64(-1), np.inf
     for g in range(n):
         if g == own or state.size[g] == 0:
@@ -105,7 +102,7 @@ def _fill(
     """Choose spare rows for the box work.left of cost ``price``, which will be of k rows; returns (choices, loss added)."""
     count, spent = 0, 0.0
     while need > 0 and spent < allowance and count < 8:
-        union_costs(costs, work.left, 0, points, points.low.shape[1], work.row, work.out)
+        union_costs(costs, work.left, 0, points, points.low.shape[1], work.out)
         best, least, rows = np.int64(-1), np.inf, np.int64(0)
         for p in range(state.used[PARTS]):
             g = state.group[p]
@@ -150,7 +147,7 @@ def release(costs: Costs, points: Boxes, state: State, work: Work, a: Int, n: In
     spent: Real = 0.0
     while placed < n and spent < gain:
         p = work.going[placed]
-        g, added = best_group(costs, points, state, state.cell[p], state.held[p], a, work.row, work.out)
+        g, added = best_group(costs, points, state, state.cell[p], state.held[p], a, work.out)
         if g < 0:
             spent = np.inf
             break

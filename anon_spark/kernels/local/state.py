@@ -35,7 +35,9 @@ def new_state(costs: Costs, points: Boxes, cell: np.ndarray, group: np.ndarray, 
     order = np.lexsort((cell, group))
     order = order[held[order] > 0]
     cell, name, held = cell[order], group[order], held[order]
-    starts = np.flatnonzero(np.r_[True, (cell[1:] != cell[:-1]) | (name[1:] != name[:-1])]) if len(cell) else np.zeros(0, np.int64)
+    starts = (
+        np.flatnonzero(np.r_[True, (cell[1:] != cell[:-1]) | (name[1:] != name[:-1])]) if len(cell) else np.zeros(0, np.int64)
+    )
     held = np.add.reduceat(held, starts) if len(starts) else held
     cell, name = cell[starts], name[starts]
     first = np.unique(name, return_index=True)[1]

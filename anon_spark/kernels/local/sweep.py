@@ -28,7 +28,7 @@ def move_parts(costs: Costs, points: Boxes, state: State, work: Work, order: np.
             continue
         q = min(state.held[p], state.size[a] - k)
         if 0 < q < state.held[p]:
-            g, added = best_group(costs, points, state, state.cell[p], q, a, work.row, work.out)
+            g, added = best_group(costs, points, state, state.cell[p], q, a, work.out)
             if g >= 0 and q * state.cost[a] > added:
                 gone += q * state.cost[a] - added
                 put(costs, points, state, p, q, g)

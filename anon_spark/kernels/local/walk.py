@@ -35,7 +35,17 @@ class Sets(NamedTuple):
 
 @compiled
 def _roll(
-    costs: Costs, sets: Sets, boxes: Boxes, source: Int, target: Int, ladders: Ladders, j: Int, low: Int, high: Int, capacity: Int, table: np.ndarray
+    costs: Costs,
+    sets: Sets,
+    boxes: Boxes,
+    source: Int,
+    target: Int,
+    ladders: Ladders,
+    j: Int,
+    low: Int,
+    high: Int,
+    capacity: Int,
+    table: np.ndarray,
 ) -> None:
     """The set at ``target`` becomes the one at ``source`` with column j lifted from level ``low`` to ``high``; they may be the same."""
     n, base_from, base_to = sets.used[source], source * capacity, target * capacity
