@@ -25,7 +25,8 @@ class Ladders(NamedTuple):
 
 
 class Sets(NamedTuple):
-    """One rolled-up set a depth of the walk.  key: (D, n) uint64, rep, size: (D, n); used: (D,) classes; boxes: one Boxes a depth, side by side."""
+    """One rolled-up set a depth of the walk.  key: (D, n) uint64, rep, size: (D, n); used: (D,) classes;
+    boxes: one Boxes a depth, side by side."""
 
     key: np.ndarray
     rep: np.ndarray
