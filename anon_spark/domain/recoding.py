@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+import numpy as np
+
 Levels = tuple[int, ...]
 """A node of the full-domain lattice: a level a quasi-identifier, in the configured order."""
 
@@ -43,3 +45,29 @@ class FullDomainRecoding:
     losses: Mapping[str, Fraction | None]
     by_column: tuple[Fraction, ...]
     trace: LatticeTrace = field(compare=False)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LocalRecoding:
+    """Groups, each published as the tightest box of its rows; a cell's rows may be dealt to several groups.
+
+    cell, group, held: (p,) int64: ``held`` rows of cell ``cell`` of the frequency set go to ``group``, sorted by (cell, group); the
+    rows of a cell add up to its count. low, high: (g, d) int32 smallest and largest leaf code of each group; size: (g,) int64 rows.
+    Groups are numbered in the order of (low, high, first cell). loss: GCP, exact; by_column: its unweighted part of each column.
+    steps: sentences told by those who did the work.
+    """
+
+    cell: np.ndarray
+    group: np.ndarray
+    held: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    size: np.ndarray
+    loss: Fraction
+    by_column: tuple[Fraction, ...]
+    steps: tuple[str, ...] = ()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays."""
+        return sum(a.nbytes for a in (self.cell, self.group, self.held, self.low, self.high, self.size))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date, datetime, timezone
 from fractions import Fraction
+from itertools import count
 from math import lcm
 
 import numpy as np
@@ -56,6 +57,16 @@ class PairCost:
         widths = np.abs(places[:, None] - places[None, :])
         # Places are rounded down, so that their difference may be one too large.
         return widths if all(scale % place.denominator == 0 for place in self.places) else np.maximum(widths - 1, 0)
+
+
+def exact_places(hierarchy: Hierarchy) -> tuple[Fraction, ...]:
+    """Place of each leaf of a numeric column in [0, 1], exact; leaves off the line lie 1 or more beyond the numbers and each other."""
+    found = [None if text in OFF_THE_LINE else _place(text) for text in hierarchy.leaves]
+    known = [place for place in found if place is not None]
+    low = min(known, default=Fraction(0))
+    spread = max(known, default=low) - low or Fraction(1)
+    beyond = count(2)
+    return tuple(Fraction(next(beyond)) if place is None else (place - low) / spread for place in found)
 
 
 def _place(text: str | None) -> Fraction | None:

@@ -1,0 +1,27 @@
+"""Compiling inner loops where numba is installed; the same source runs uncompiled where it is not, or under NUMBA_DISABLE_JIT."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+F = TypeVar("F", bound=Callable[..., object])
+Int = int | np.integer[Any]
+Real = float | np.floating[Any]
+
+_numba: Any = import_module("numba") if find_spec("numba") else None
+IS_COMPILED = _numba is not None and not _numba.config.DISABLE_JIT
+
+
+def compiled(function: F) -> F:
+    """The function compiled at its first call, kept on disk where some folder may be written; unchanged without numba."""
+    if _numba is None:
+        return function
+    try:
+        return cast(F, _numba.njit(cache=True, error_model="numpy")(function))
+    except RuntimeError:  # no folder to keep it in
+        return cast(F, _numba.njit(error_model="numpy")(function))

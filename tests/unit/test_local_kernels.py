@@ -1,0 +1,93 @@
+"""The kernels' costs against exact ones, wide trees against tables, blocks."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from hierarchies import flat, hierarchy
+
+from anon_spark.domain.bind import bind as bind_column
+from anon_spark.domain.policy import Column
+from anon_spark.kernels.local import prepare as prepared
+from anon_spark.kernels.local.boxes import (
+    CLIMB,
+    LINE,
+    TABLE,
+    UNITS,
+    box_cost,
+    copy_box,
+    empty_boxes,
+    union_cost,
+    union_costs,
+    widen,
+)
+from anon_spark.kernels.local.far_seed import far_seed_blocks
+from anon_spark.metrics.box_cost import box_loss
+
+TREE = hierarchy("tree", [(x, "ab" if x in "ab" else "c-f", "*") for x in "abcdef"] + [(None, "*")])
+PLACES = {str(v): v for v in (0, 1, 3, 7, 20)}
+LINE_OF = bind_column(
+    Column(name="line", role="quasi-identifier"), "decimal", dict.fromkeys([*PLACES, "NaN", None], 1), where="test"
+)
+FLAT = flat("flat", list("xyz"))
+TREES = (TREE, LINE_OF, FLAT)
+WEIGHTS = (Fraction(1), Fraction(3), Fraction(1, 2))
+
+
+def every_point() -> np.ndarray:
+    return np.array(list(np.ndindex(*(len(h.leaves) for h in TREES))), dtype=np.int32)
+
+
+def test_unions_cost_what_the_exact_boxes_cost(monkeypatch) -> None:
+    codes = every_point()
+    rng = np.random.default_rng(3)
+    for widest in (1024, 2):
+        monkeypatch.setattr(prepared, "WIDEST_TABLE", widest)
+        costs, points = prepared.prepare(TREES, WEIGHTS, codes)
+        assert costs.kind.tolist() == [TABLE if widest > 2 else CLIMB, LINE, TABLE if widest > 2 else CLIMB]
+        out = np.zeros(len(codes), np.float32)
+        for _ in range(50):
+            chosen = rng.integers(0, len(codes), 4)
+            boxes = empty_boxes(3, 1)
+            copy_box(points, chosen[0], boxes, 0)
+            for i in chosen[1:3]:
+                grown = widen(costs, boxes, 0, points, i)
+            assert grown == box_cost(costs, boxes, 0)
+            union_costs(costs, boxes, 0, points, len(codes), out)
+            lines = codes[chosen]
+            exact, _ = box_loss(TREES, WEIGHTS, lines.min(axis=0)[None], lines.max(axis=0)[None], np.ones(1, np.int64))
+            assert out[chosen[3]] == union_cost(costs, boxes, 0, points, chosen[3])
+            assert abs(out[chosen[3]] / UNITS - float(exact)) < 4 / UNITS
+
+
+def test_leaves_off_the_line_cost_the_root() -> None:
+    """NaN, null and numbers beside each other cost 1, each alone 0."""
+    low, high = np.array([[0, 4, 0], [0, 5, 0], [0, 5, 0]]), np.array([[0, 5, 0], [0, 6, 0], [0, 5, 0]])
+    _, by_column = box_loss(TREES, WEIGHTS, low, high, np.array([1, 1, 1]))
+    assert by_column == (0, Fraction(2, 3), 0)
+
+
+def test_forty_thousand_leaves_need_no_table() -> None:
+    m = 40_000
+    wide = flat("wide", [f"{i:05d}" for i in range(m)])
+    codes = np.stack([np.arange(m), np.arange(m) % 3], axis=1).astype(np.int32)
+    costs, points = prepared.prepare((wide, FLAT), (Fraction(1), Fraction(1)), codes)
+    assert costs.kind.tolist() == [CLIMB, TABLE] and costs.data.nbytes < 1_000_000
+    assert union_cost(costs, points, 0, points, 3) == UNITS // 2
+
+
+def test_blocks_are_a_partition_with_k_rows_each() -> None:
+    codes = every_point()
+    costs, points = prepared.prepare(TREES, WEIGHTS, codes)
+    rows = np.ones(len(codes), np.int64)
+    blocks = far_seed_blocks(costs, points, rows, 20, 5)
+    assert sorted(np.concatenate(blocks).tolist()) == list(range(len(codes)))
+    assert all(5 <= len(block) <= 20 for block in blocks)
+
+
+def test_a_block_that_no_cut_leaves_with_k_rows_stays_whole() -> None:
+    codes = every_point()[:10]
+    costs, points = prepared.prepare(TREES, WEIGHTS, codes)
+    blocks = far_seed_blocks(costs, points, np.ones(10, np.int64), 4, 6)
+    assert [len(block) for block in blocks] == [10]
