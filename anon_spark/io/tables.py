@@ -81,28 +81,53 @@ def _made_up(names: Sequence[str]) -> bool:
     return any(re.fullmatch(r"_c\d+", name) for name in names) or len(set(stems)) < len(stems)
 
 
-CSV_WRITE = {"header": "true", "ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false", "nullValue": "\\N"}
-"""Spark's CSV writer strips blanks of values unless told not to, and reads its own empty text back as null unless null is marked."""
-CSV_READ = {**CSV_WRITE, "multiLine": "true", "mode": "FAILFAST"}
+_MOMENTS = {
+    # Spark would cut them to milliseconds, and offsets of before 1900 to minutes
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss[.SSSSSS][XXXXX]",
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss[.SSSSSS]",
+}
+_CSV = {
+    "header": "true",
+    # Spark would strip the blanks of values
+    "ignoreLeadingWhiteSpace": "false",
+    "ignoreTrailingWhiteSpace": "false",
+    # and read its own empty text back as null
+    "nullValue": "\\N",
+}
+WRITE: Mapping[str, Mapping[str, str]] = {"csv": {**_CSV, **_MOMENTS}, "json": _MOMENTS}
+"""Options by format under which what is written can be read back as it was."""
+READ: Mapping[str, Mapping[str, str]] = {
+    "csv": {**WRITE["csv"], "multiLine": "true", "mode": "FAILFAST"},
+    "json": {**WRITE["json"], "mode": "FAILFAST"},
+}
 
 
-def options_of(sink: Sink, defaults: Mapping[str, str]) -> dict[str, str]:
-    """The configured options over our defaults for CSV; the configured ones alone elsewhere."""
+def write_options(sink: Sink) -> dict[str, str]:
+    """The options that a release is written with: the configured ones over ours."""
+    return _over(WRITE, sink)
+
+
+def read_options(sink: Sink) -> dict[str, str]:
+    """The options that read a release back."""
+    return _over(READ, sink)
+
+
+def _over(defaults: Mapping[str, Mapping[str, str]], sink: Sink) -> dict[str, str]:
     given = {key.lower() for key in sink.options}
-    ours = {key: value for key, value in defaults.items() if key.lower() not in given} if sink.format.lower() == "csv" else {}
-    return {**ours, **sink.options}
+    ours = defaults.get(sink.format.lower(), {})
+    return {**{key: value for key, value in ours.items() if key.lower() not in given}, **sink.options}
 
 
 def read_back(spark: SparkSession, sink: Sink, path: str, schema: T.StructType) -> DataFrame:
     """What was written, by the schema that it was written with; nullable, since a file can promise nothing."""
     nullable = T.StructType([T.StructField(field.name, field.dataType, True) for field in schema.fields])
-    return spark.read.format(sink.format).options(**options_of(sink, CSV_READ)).schema(nullable).load(path)
+    return spark.read.format(sink.format).options(**read_options(sink)).schema(nullable).load(path)
 
 
 def read_release(spark: SparkSession, sink: Sink, where: str) -> DataFrame:
     """A release that was published before, by whatever schema its files show. Raises DataError where there is none."""
     with spark_faults(where, "output"):
-        release = spark.read.format(sink.format).options(**options_of(sink, CSV_READ)).load(sink.path)
+        release = spark.read.format(sink.format).options(**read_options(sink)).load(sink.path)
         if not release.columns:
             raise DataError([Fault(where, "output", "no column at all", "a release", "was it published?")])
     return release

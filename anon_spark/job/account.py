@@ -135,13 +135,13 @@ def versions(spark: SparkSession) -> dict[str, str]:
 
 
 def examples(gathered: Gathered, recoding: FullDomainRecoding, a_column: int = 3) -> tuple[words.Example, ...]:
-    """A few of the commonest values of each quasi-identifier with their labels: for the owner's terminal alone."""
-    shown = []
+    """A few of the commonest values of each quasi-identifier with their labels, each the value of k rows at least."""
+    shown, least = [], max(gathered.problem.k or 2, 2)
     for hierarchy, level, rows in zip(gathered.problem.hierarchies, recoding.levels, gathered.problem.leaf_rows, strict=True):
         seen: Mapping[str | None, str | None] = {}
         for code in np.argsort(-rows, kind="stable")[:50].tolist():
             after = hierarchy.labels[level][int(hierarchy.nodes[level][code])]
-            if rows[code] and after not in seen.values():
+            if rows[code] >= least and after not in seen.values():
                 seen = {**seen, hierarchy.leaves[code]: after}
             if len(seen) == a_column:
                 break

@@ -14,8 +14,8 @@ from anon_spark.audit.fingerprint import fingerprint as conservation
 from anon_spark.domain.errors import AuditError, ConfigurationError, DataError, Fault, InternalError
 from anon_spark.domain.policy import Policy, Sink
 from anon_spark.domain.recoding import FullDomainRecoding
-from anon_spark.io.spark_errors import spark_faults
-from anon_spark.io.tables import CSV_WRITE, options_of, read_back
+from anon_spark.io.spark_errors import SPARK_ERRORS, spark_faults, unreadable
+from anon_spark.io.tables import read_back, write_options
 from anon_spark.job.gather import Gathered
 from anon_spark.job.schema import BoundSchema
 from anon_spark.plans.columns import named
@@ -61,15 +61,24 @@ def stage(
     release = without_metadata(release)
     release = release.observe(written, *conservation(release.schema, release.columns))
     with spark_faults(policy.where, "output", ConfigurationError):
-        hide_order(release).write.format(sink.format).options(**options_of(sink, CSV_WRITE)).mode("error").save(path)
-    _compare(scanned.get, gathered, plan, policy)
+        hide_order(release).write.format(sink.format).options(**write_options(sink)).mode("error").save(path)
+    _compare(_observed(scanned), gathered, plan, policy)
     back = read_back(table.sparkSession, sink, path, release.schema)
-    again = fetch_row(back.agg(*conservation(release.schema, release.columns))).asDict()
-    if again != written.get:
+    if _figures(back) != written.get:
         raise AuditError(
             f"{policy.where}: output: rows came back changed from {sink.format}: this format or its options can't hold them"
         )
     return back
+
+
+def _figures(back: DataFrame) -> Mapping[str, object]:
+    """What the write pass observed, counted again in what was written; nothing where that can't be read."""
+    try:
+        return fetch_row(back.agg(*conservation(back.schema, back.columns))).asDict()
+    except SPARK_ERRORS as error:
+        if not unreadable(error):
+            raise
+        return {}
 
 
 def without_metadata(release: DataFrame) -> DataFrame:
@@ -91,9 +100,19 @@ def _bare(data_type: T.DataType) -> T.DataType:
     return data_type
 
 
+def _observed(observation: Observation) -> Mapping[str, object]:
+    """The figures of an observation; none where a scan found no row, and adaptive execution took the rest of the plan away."""
+    try:
+        return observation.get
+    except SPARK_ERRORS as error:
+        if "toPyRow" not in str(error):
+            raise
+        return {}
+
+
 def _compare(scanned: Mapping[str, object], gathered: Gathered, plan: Plan, policy: Policy) -> None:
     seen = {"rows": gathered.problem.rows, "unknown": 0, "fingerprint": gathered.fingerprint}
-    if any(int(str(scanned[key] or 0)) != value for key, value in seen.items()):
+    if any(int(str(scanned.get(key) or 0)) != value for key, value in seen.items()):
         advice = "let nothing write to it during a run, or copy it first"
         raise DataError([Fault(policy.where, "input", "a table that changed between two scans", "the same rows twice", advice)])
     if int(str(scanned["outside"] or 0)):

@@ -22,11 +22,11 @@ from jobs import class_sizes, policy, printed, quasi, released, tree
 pytestmark = pytest.mark.spark
 
 
-@pytest.mark.parametrize("megabytes", [64, 0])
+@pytest.mark.parametrize("megabytes", [64, pytest.param(0, marks=pytest.mark.long)])
 def test_partitions_skew_and_batches_change_nothing(spark: SparkSession, tmp_path: Path, megabytes: int) -> None:
     # half of the rows are one combination; the others come in sizes around k
-    text = "IF(id % 2 = 0, 0, CAST(pow(id % 97, 2) AS int) % 41) AS a, IF(id % 2 = 0, 'x', CAST(id % 3 AS string)) AS b"
-    table = spark.range(3000).selectExpr(text, "CAST(id % 11 AS string) AS s", "id AS n")
+    half = ["IF(id % 2 = 0, 0, CAST(pow(id % 97, 2) AS int) % 41) AS a", "IF(id % 2 = 0, 'x', CAST(id % 3 AS string)) AS b"]
+    table = spark.range(3000).selectExpr(*half, "CAST(id % 11 AS string) AS s", "id AS n")
     columns = [
         quasi("a", {"intervals": [5, 10]}),
         quasi("b"),
@@ -94,7 +94,9 @@ def test_an_input_that_changes_under_the_job_stops_it(
 
 def test_a_query_that_answers_otherwise_each_time_stops_the_job(spark: SparkSession, tmp_path: Path) -> None:
     asked = policy(
-        [quasi("a")], input={"query": "SELECT rand() < 0.5 AS a FROM range(1000)"}, output={"path": str(tmp_path / "out")}
+        [quasi("a")],
+        input={"query": "SELECT reflect('java.util.UUID', 'randomUUID') AS a FROM range(9)"},
+        output={"path": str(tmp_path / "out")},
     )
     with pytest.raises(DataError, match="changed between two scans"):
         job.run(spark, asked)
@@ -106,7 +108,8 @@ NASTY = ["".join(some) for size in range(4) for some in itertools.product("a\\\"
 
 @pytest.mark.parametrize("kind", ["csv", "json", "orc", "parquet"])
 def test_texts_come_back_from_every_format(spark: SparkSession, tmp_path: Path, kind: str) -> None:
-    texts = [*NASTY, None, "null", "NULL", "\\N", "_", "NaN"]
+    # a CSV has one text that stands for null: "\\N" unless its options say otherwise
+    texts = [*NASTY, None, "null", "NULL", "_", "NaN", *(["\\N"] if kind != "csv" else [])]
     rows = [("q", text, text, number) for number, text in enumerate(texts)]
     columns = [quasi("q"), *({"name": name, "role": "insensitive"} for name in "xyz")]
     asked = policy(columns, output={"format": kind, "path": str(tmp_path / kind)})
@@ -154,7 +157,7 @@ def test_a_format_that_cannot_hold_a_column_is_told(
 
 def test_options_that_change_rows_on_their_way_are_refused(spark: SparkSession, tmp_path: Path) -> None:
     rows = [("q", " padded "), ("q", "")]
-    for options in ({"ignoreTrailingWhiteSpace": True}, {"nullValue": ""}):
+    for options in ({"ignoreTrailingWhiteSpace": True}, {"nullValue": ""}, {"nullValue": " padded "}, {"quote": "a", "sep": " "}):
         output = {"format": "csv", "path": str(tmp_path / "out"), "options": options}
         with pytest.raises(AuditError, match="rows came back changed from csv"):
             released(spark, rows, "q string, x string", policy([quasi("q"), {"name": "x", "role": "insensitive"}], output=output))
@@ -211,9 +214,9 @@ def test_no_value_of_the_data_is_told_to_anyone(
             ([*common, rare], 0),
             ([*common, (*rare[:2], SECRET, *rare[3:])], 3),
             ([*common, (rare[0], SECRET, *rare[2:])], 3),
-            ([*common[:1], rare], 4),
+            ([rare], 4),
             ([], 4),
-        ):
+        )[: 5 if megabytes else 1]:
             assert outcome(spark, asked, rows) == code
         wrong = policy(columns, **{**base, "output": {"path": str(out / "release"), "mode": "overwrite", "format": "text"}})
         assert outcome(spark, wrong, [*common, rare]) == 2
