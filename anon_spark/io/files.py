@@ -11,8 +11,9 @@ import contextlib
 import os
 import posixpath
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
+from urllib.parse import unquote
 
 from pyarrow import fs
 from pyspark.sql import SparkSession
@@ -78,6 +79,26 @@ def refuse_relative(spark: SparkSession, where: str, paths: dict[str, str | None
     ]
     if faults:
         raise ConfigurationError(faults)
+
+
+def refuse_patterns(where: str, paths: Mapping[str, str | None]) -> None:
+    """ConfigurationError for a path to write that Spark would read back as a pattern."""
+    expected = "a path without any of * ? [ ] { } \\"
+    faults = [
+        Fault(where, key, repr(path), expected, "rename it")
+        for key, path in paths.items()
+        if path and set(path) & set("*?[]{}\\")
+    ]
+    if faults:
+        raise ConfigurationError(faults)
+
+
+def real_place(path: str) -> str:
+    """One spelling of a place: links followed and ``file:`` taken off where it is local."""
+    if "://" in path and not path.startswith("file://"):
+        return path.rstrip("/")
+    plain = unquote("/" + path.removeprefix("file:").lstrip("/")) if path.startswith("file:") else path
+    return os.path.realpath(plain)
 
 
 def staging_of(target: str, release_id: str) -> str:

@@ -50,7 +50,8 @@ _UNREADABLE_SIGNS = frozenset(
     (
         # Spark 3.5 names few causes: the methods and classes of its stack traces are what tells them
         "CSVHeaderChecker", "EOFException", "FileNotFoundException", "InvalidProtocolBufferException", "ParquetDecodingException",
-        "TextParsingException",        "cannotReadFilesError", "malformedRecordsDetectedInSchemaInferenceError", "readCurrentFileNotFoundError",
+        "TextParsingException", "cannotReadFilesError", "malformedRecordsDetectedInSchemaInferenceError",
+        "readCurrentFileNotFoundError",
     )
 )  # fmt: skip
 _JAVA = frozenset(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
@@ -22,21 +22,22 @@ CSV_INPUT = {
 }
 
 
-def read(spark: SparkSession, source: Source, where: str) -> DataFrame:
+def read(spark: SparkSession, source: Source, where: str, texts: Collection[str] = ()) -> DataFrame:
     """The input as a lazy DataFrame, its schema resolved.
 
+    texts: columns that are text whatever a CSV or JSON reader infers of them: 01234 inferred as a number has lost its zero.
     Raises ConfigurationError for options that lose rows, for formats and queries that Spark does not know, DataError where the source
     is missing, has no columns or can't be read.
     """
     with spark_faults(where, "input"):
-        table = _table(spark, source, where)
+        table = _table(spark, source, where, texts)
         if not table.columns:
             fault = Fault(where, "input", "no column at all", "a table", "is its file empty?")
             raise DataError([fault])
     return table
 
 
-def _table(spark: SparkSession, source: Source, where: str) -> DataFrame:
+def _table(spark: SparkSession, source: Source, where: str, texts: Collection[str]) -> DataFrame:
     if source.query is not None:
         # a subquery can only be a query: a statement that changes something is a syntax error there
         return spark.sql(f"SELECT * FROM (\n{source.query.strip().rstrip(';')}\n)")
@@ -45,12 +46,21 @@ def _table(spark: SparkSession, source: Source, where: str) -> DataFrame:
     options = _safe_options(source, where)
     reader = spark.read.format(source.format or "parquet").options(**options)
     table = reader.load(source.path) if source.path else reader.load()
+    if text_format(source.format) and any(f.name in texts and f.dataType != T.StringType() for f in table.schema.fields):
+        kept = [T.StructField(f.name, T.StringType() if f.name in texts else f.dataType) for f in table.schema.fields]
+        table = reader.schema(T.StructType(kept)).load(source.path)
     return _with_headers_compared(spark, source, options, table) if source.path else table
+
+
+def text_format(name: str | None) -> str | None:
+    """csv or json for any of the names that Spark knows these formats by (com.databricks.spark.csv, a class's name), else None."""
+    folded = (name or "").lower()
+    return next((kind for kind in sorted(TEXT_FORMATS) if folded == kind or ("." in folded and kind in folded)), None)
 
 
 def _safe_options(source: Source, where: str) -> dict[str, str]:
     options = dict(source.options)
-    if (source.format or "").lower() not in TEXT_FORMATS:
+    if text_format(source.format) is None:
         return options
     given = {key.lower(): value for key, value in options.items()}
     if given.get("mode", "").upper() in {"DROPMALFORMED", "PERMISSIVE"}:
@@ -59,7 +69,7 @@ def _safe_options(source: Source, where: str) -> dict[str, str]:
             "this mode drops or empties malformed lines in silence; clean the file first",
         )  # fmt: skip
         raise ConfigurationError([fault])
-    ours = {"mode": "FAILFAST", **(CSV_INPUT if (source.format or "").lower() == "csv" else {})}
+    ours = {"mode": "FAILFAST", **(CSV_INPUT if text_format(source.format) == "csv" else {})}
     return {**{key: value for key, value in ours.items() if key.lower() not in given}, **options}
 
 
@@ -69,7 +79,7 @@ def _with_headers_compared(spark: SparkSession, source: Source, options: Mapping
     Names that Spark made up (an empty or repeated header) stand in no file: such tables are read as they are.
     """
     given = {key.lower(): value.lower() for key, value in options.items()}
-    headed = (source.format or "").lower() == "csv" and given.get("header") == "true"
+    headed = text_format(source.format) == "csv" and given.get("header") == "true"
     if not headed or "enforceschema" in given or _made_up(table.columns) or len(table.inputFiles()) < 2:
         return table
     return spark.read.format("csv").options(**options, enforceSchema="false").schema(table.schema).load(source.path)

@@ -11,6 +11,7 @@ from anon_spark.domain.policy import Policy
 from anon_spark.io.spark_errors import job_faults
 from anon_spark.job.decide import refuse_large
 from anon_spark.job.gather import gather, null_rows_of, read_trees, without_null_rows
+from anon_spark.job.listed import absent_listed, with_listed_values
 from anon_spark.job.output import open_output
 from anon_spark.job.run import case_sensitive, source_of
 from anon_spark.job.schema import BoundSchema, bind_schema
@@ -28,6 +29,7 @@ def check(spark: SparkSession, policy: Policy, table: DataFrame | None = None) -
         open_output(spark, policy, "check")
         table = source_of(spark, policy) if table is None else table
         bound = bind_schema(table.schema, policy, case_sensitive(spark))
+        policy = with_listed_values(spark, table.schema, policy)
         null_rows = null_rows_of(table, policy)
         usable = without_null_rows(table, policy)
         with Materialised() as kept:
@@ -52,7 +54,7 @@ def check(spark: SparkSession, policy: Policy, table: DataFrame | None = None) -
             rows=problem.rows + null_rows,
             unlisted=tuple(name for name in types if name not in {c.name for c in policy.columns}),
             feasibility=tuple(feasibility),
-            warnings=tuple(_warnings(usable, policy, bound)),
+            warnings=(*absent_listed(policy.privacy, problem), *_warnings(usable, policy, bound)),
         )
 
 

@@ -184,7 +184,7 @@ def _problem(
         hierarchies=tuple(hierarchies),
         weights=tuple(c.weight for c in columns),
         min_levels=tuple(c.min_level for c in columns),
-        max_levels=tuple(_max_level(c, h, policy) for c, h in zip(columns, hierarchies, strict=True)),
+        max_levels=_max_levels(columns, hierarchies, policy),
         leaf_rows=tuple(_leaf_rows(h, known) for h, known in zip(hierarchies, values, strict=False)),
         models=policy.privacy,
         sensitive=names,
@@ -209,19 +209,21 @@ def _leaf_rows(hierarchy: Hierarchy, values: Values) -> np.ndarray:
     return rows
 
 
-def _max_level(column: Column, hierarchy: Hierarchy, policy: Policy) -> int:
-    top = hierarchy.levels - 1
-    for key, level in (("max_level", column.max_level), ("min_level", column.min_level)):
-        if level is not None and level > top:
-            fault = Fault(
-                policy.where,
-                f"{column.name}.{key}",
-                str(level),
-                f"at most {top}, the root of its hierarchy",
-                f"levels are 0 to {top}",
-            )
-            raise ConfigurationError([fault])
-    return top if column.max_level is None else column.max_level
+def _max_levels(columns: Sequence[Column], hierarchies: Sequence[Hierarchy], policy: Policy) -> tuple[int, ...]:
+    faults = [
+        Fault(
+            policy.where,
+            f"columns ({column.name}).{key}",
+            str(level),
+            f"at most {hierarchy.levels - 1}, the root of its hierarchy",
+        )
+        for column, hierarchy in zip(columns, hierarchies, strict=True)
+        for key, level in (("min_level", column.min_level), ("max_level", column.max_level))
+        if level is not None and level >= hierarchy.levels
+    ]
+    if faults:
+        raise ConfigurationError(faults)
+    return tuple(h.levels - 1 if c.max_level is None else c.max_level for c, h in zip(columns, hierarchies, strict=True))
 
 
 def null_rows_of(table: DataFrame, policy: Policy) -> int:

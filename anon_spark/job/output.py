@@ -24,10 +24,13 @@ from anon_spark.io.files import (
     inside,
     is_connect,
     put_in_place,
+    real_place,
     refuse_existing,
+    refuse_patterns,
     refuse_relative,
     staging_of,
 )
+from anon_spark.io.spark_errors import SPARK_ERRORS
 from anon_spark.io.tables import read_back
 
 LOOKS, PAUSE = 5, 0.3
@@ -100,6 +103,20 @@ class Output:
             with contextlib.suppress(*FILE_ERRORS):
                 self.files.delete(path)
 
+    def refuse_input(self, table: DataFrame) -> None:
+        """ConfigurationError where a file of the input lies in the output, by whatever links, globs or table names it was named."""
+        if self.temporary or not self.files.exists(str(self.sink.path)):
+            return
+        target = real_place(str(self.sink.path))
+        files: list[str] = []
+        with contextlib.suppress(*SPARK_ERRORS):
+            files = table.inputFiles()
+        if any(real_place(file) == target or real_place(file).startswith(target + "/") for file in files):
+            fault = Fault(
+                self.where, "output.path", f"{self.sink.path}, which holds the input", "a place apart from it", "choose another"
+            )
+            raise ConfigurationError([fault])
+
     def read(self, spark: SparkSession, staged: DataFrame) -> DataFrame:
         """The release where it is published, by the schema that was audited."""
         return read_back(spark, self.sink, str(self.sink.path), staged.schema)
@@ -113,6 +130,7 @@ def open_output(spark: SparkSession, policy: Policy, release_id: str) -> Output:
         "settings.staging": policy.settings.staging,
     }
     refuse_relative(spark, policy.where, paths)
+    refuse_patterns(policy.where, {key: paths[key] for key in ("output.path", "settings.staging")})
     if policy.output is None or policy.output.path is None:
         staging = posixpath.join(_temporary(spark, policy), f"{HIDDEN}{release_id}")
         return Output(Sink(path=inside(staging)), staging, files_of(spark, staging), True, policy.where)

@@ -20,6 +20,7 @@ from anon_spark.io.tables import read
 from anon_spark.job.account import Run, examples, few_suppressed, write_report
 from anon_spark.job.decide import decide_levels
 from anon_spark.job.gather import Gathered, gather, null_rows_of, read_trees, without_null_rows
+from anon_spark.job.listed import absent_listed, with_listed_values
 from anon_spark.job.output import Output, open_output, report_files
 from anon_spark.job.release import Release
 from anon_spark.job.schema import BoundSchema, bind_schema
@@ -60,6 +61,8 @@ def run(
         output = open_output(spark, policy, release_id)
         table = source_of(spark, policy) if table is None else table
         bound = bind_schema(table.schema, policy, case_sensitive(spark))
+        output.refuse_input(table)
+        policy = with_listed_values(spark, table.schema, policy)
         job = _Job(
             spark,
             policy,
@@ -80,7 +83,7 @@ def source_of(spark: SparkSession, policy: Policy) -> DataFrame:
     """The configured input; ConfigurationError where there is none."""
     if policy.input is None:
         raise ConfigurationError([Fault(policy.where, "input", "nothing", "a path, a table or a query", "add the key input")])
-    return read(spark, policy.input, policy.where)
+    return read(spark, policy.input, policy.where, [c.name for c in policy.quasi_identifiers if c.type == "string"])
 
 
 def case_sensitive(spark: SparkSession) -> bool:
@@ -138,7 +141,7 @@ class _Job:
         return write
 
     def _report(self, gathered: Gathered, recoding: FullDomainRecoding, audit: AuditResult, output: Output) -> Report:
-        warnings = few_suppressed(recoding, gathered.problem.k)
+        warnings = (*absent_listed(self.policy.privacy, gathered.problem), *few_suppressed(recoding, gathered.problem.k))
         status = STATUS_OF_EXIT[AuditError.exit_code] if not audit.ok else RETURNED if output.temporary else STATUS_OF_EXIT[0]
         return write_report(
             self.about, self.policy, gathered, recoding, audit, self.steps, self.spark, self.bound, status, warnings

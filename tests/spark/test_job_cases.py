@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from anon_spark import anonymize
 from anon_spark.domain.errors import ConfigurationError, DataError, InfeasibleError
+from anon_spark.job.run import run
 from jobs import class_sizes, policy, printed, quasi, released, tree
 
 pytestmark = pytest.mark.spark
@@ -262,8 +264,58 @@ def test_odd_column_names_are_just_columns(spark: SparkSession, tmp_path: Path) 
     rows = [("x", "y", 1), ("x", "y", 2)]
     frame = spark.createDataFrame(rows, "q string, r string, n int").toDF(odd, "dotted.name", "with blank")
     columns = [quasi(odd), quasi("dotted.name"), {"name": "with blank", "role": "sensitive"}]
-    from anon_spark import anonymize
 
     with anonymize(frame, policy(columns, staging=tmp_path, models=[{"model": "l-diversity", "l": 2}])) as release:
         assert release.table.columns == [odd, "dotted.name", "with blank"]
         assert printed(release) == Counter({("x", "y", 1): 1, ("x", "y", 2): 1})
+
+
+def test_a_listed_value_is_guarded_in_whatever_spelling(spark: SparkSession, tmp_path: Path) -> None:
+    rows, columns = [("a", 1.0), ("a", 1.0), ("a", 2.0)], [quasi("q"), {"name": "s", "role": "sensitive"}]
+
+    def models(*values: object) -> list[dict]:
+        return [{"model": "alpha-deassociation", "alpha": 0.4, "values": list(values)}]
+
+    for value in (1, "1.00", "01"):
+        with pytest.raises(InfeasibleError, match=r"1\.0's share of the table"):
+            released(spark, rows, "q string, s double", policy(columns, staging=tmp_path, models=models(value)))
+    with pytest.raises(ConfigurationError, match=r"privacy.1.values: found 'one'; expected a value of s, which is double"):
+        released(spark, rows, "q string, s double", policy(columns, staging=tmp_path, models=models("one")))
+    with released(spark, rows, "q string, s double", policy(columns, staging=tmp_path, models=models(3))) as release:
+        assert release.report.warnings == (
+            "alpha-deassociation lists '3.0' of s, which no row holds: check its spelling, capitals and blanks.",
+        )
+
+
+def test_the_input_is_never_overwritten(spark: SparkSession, tmp_path: Path) -> None:
+    data, link = tmp_path / "data", tmp_path / "link"
+    spark.createDataFrame([("a",), ("a",)], "q string").write.parquet(str(data))
+    link.symlink_to(data)
+    before = sorted(path.name for path in data.iterdir())
+    for table in (spark.read.parquet(str(data)), spark.read.parquet(f"{tmp_path}/dat*")):
+        for target in (data, link):
+            asked = policy([quasi("q")], output={"path": str(target), "mode": "overwrite"})
+            with pytest.raises(ConfigurationError, match="which holds the input"):
+                anonymize(table, asked)
+    assert sorted(path.name for path in data.iterdir()) == before
+
+
+def test_a_path_to_write_is_no_pattern(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"output.path: found .*\[1\]"):
+        released(spark, [("a",), ("a",)], "q string", policy([quasi("q")], output={"path": str(tmp_path / "out[1]")}))
+
+
+def test_levels_above_the_root_are_told_together(spark: SparkSession, tmp_path: Path) -> None:
+    columns = [quasi(name, tree(tmp_path, name, "x;*"), max_level=5) for name in "ab"]
+    with pytest.raises(ConfigurationError) as raised:
+        released(spark, [("x", "x")] * 2, "a string, b string", policy(columns, staging=tmp_path))
+    assert len(str(raised.value).splitlines()) == 2
+
+
+def test_a_text_keeps_its_leading_zeros_where_csv_would_infer_a_number(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("zip,n\n01264,1\n01265,2\n")
+    source = {"format": "csv", "path": str(tmp_path / "in.csv"), "options": {"header": True, "inferSchema": True}}
+    columns = [quasi("zip", {"mask": "right"}, type="string"), {"name": "n", "role": "insensitive"}]
+    asked = policy(columns, input=source, staging=tmp_path / "out")
+    with run(spark, asked).release as release:
+        assert printed(release) == Counter({("0126*", 1): 1, ("0126*", 2): 1})

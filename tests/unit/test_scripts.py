@@ -15,7 +15,7 @@ from packaging.markers import default_environment
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
-BASH_FILES = ["scripts/lib.sh", "scripts/demo", "scripts/run", "scripts/test", ".ci/run"]
+BASH_FILES = ["scripts/lib.sh", "scripts/demo", "scripts/run", "scripts/test", "scripts/parity", "scripts/cluster", ".ci/run"]
 
 
 @pytest.fixture
