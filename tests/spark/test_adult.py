@@ -19,7 +19,9 @@ COLUMNS = ("sex", "age", "race", "marital-status", "education", "native-country"
     ("models", "limit", "levels", "loss"),
     [
         ([], "0", (0, 4, 0, 1, 3, 2, 2), "0.6449"),
-        ([{"model": "alpha-deassociation", "alpha": 0.5}], "0.01", (0, 4, 0, 1, 3, 1, 1), "0.4587"),
+        pytest.param(
+            [{"model": "alpha-deassociation", "alpha": 0.5}], "0.01", (0, 4, 0, 1, 3, 1, 1), "0.4587", marks=pytest.mark.long
+        ),
     ],
 )
 def test_the_optimum_of_adult(

@@ -33,7 +33,7 @@ TYPES = {
     "time": "make_dt_interval(0, 0, 0, id)",
     "list": "CASE id WHEN 0 THEN NULL WHEN 1 THEN array() WHEN 2 THEN array(NULL) ELSE array(id, NULL) END",
     "map": "map('k', id, 'l', NULL)",
-    "deep": "named_struct('a.b', array(map(id, named_struct('x', id, 'y', array(X'00')))), 'c', NULL)",
+    "deep": "named_struct('a.b', array(map(id, named_struct('x', id, 'y', array(X'00')))), 'c', CAST(NULL AS int))",
 }
 
 
