@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import warnings
 from collections.abc import Iterator
 
 from pyspark.sql import SparkSession
@@ -26,7 +27,10 @@ def spark_session(name: str, log_spark: bool = False) -> Iterator[SparkSession]:
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     try:
         before = SparkSession.getActiveSession()
-        spark = before or _builder(name, log_spark).getOrCreate()
+        with warnings.catch_warnings():
+            # a Connect server that PySpark starts itself takes settings as it starts, and refuses them once more when it runs
+            warnings.filterwarnings("ignore", "Failed to set ")
+            spark = before or _builder(name, log_spark).getOrCreate()
         # Spark's own handler asks the JVM to cancel all jobs on the very connection that waits for one
         signals.listen()
     except (*SPARK_ERRORS, OSError, RuntimeError) as error:
@@ -44,8 +48,8 @@ def spark_session(name: str, log_spark: bool = False) -> Iterator[SparkSession]:
 
 def _builder(name: str, log_spark: bool) -> SparkSession.Builder:
     builder = SparkSession.builder.appName(f"anon-spark {name}")
-    if "SPARK_REMOTE" in os.environ:
-        # a server's logs and settings are its own
+    if not os.environ.get("SPARK_REMOTE", "local").startswith("local"):
+        # a server elsewhere has settings and logs of its own
         return builder
     builder = builder.config("spark.ui.showConsoleProgress", "false")
     return builder if log_spark else builder.config("spark.log.level", "OFF")

@@ -88,7 +88,7 @@ def _name_faults(schema: T.StructType, policy: Policy, case_sensitive: bool) -> 
 def _colliding(names: Sequence[str], where: str) -> Iterator[Fault]:
     seen: dict[str, str] = {}
     for name in names:
-        other = seen.setdefault(name.casefold(), name)
+        other = seen.setdefault(_folded(name), name)
         if other != name or names.count(name) > 1:
             advice = "rename one of them, or set spark.sql.caseSensitive to true"
             yield Fault(
@@ -99,6 +99,12 @@ def _colliding(names: Sequence[str], where: str) -> Iterator[Fault]:
                 advice,
             )
             return
+
+
+def _folded(name: str) -> str:
+    """The name as Spark compares it where capitals don't count: character by character, so that ß stays apart from SS."""
+    upper = [one.upper() if len(one.upper()) == 1 else one for one in name]
+    return "".join(one.lower() if len(one.lower()) == 1 else one for one in upper)
 
 
 def _type_faults(schema: T.StructType, policy: Policy) -> Iterator[Fault]:

@@ -51,7 +51,8 @@ def ended(process: subprocess.Popen[bytes], folder: Path, code: int, text: str) 
     out, err = (folder / "stdout").read_text(), (folder / "stderr").read_text()
     (line,) = [line for line in err.splitlines() if line.startswith("error:")]
     assert text in line
-    assert not any(word in out + err for word in (SECRET, "Traceback", "py4j", "Py4J", "org.apache"))
+    told = out + err
+    assert [word for word in (SECRET, "Traceback", "py4j", "Py4J", "org.apache", "UserWarning") if word in told] == [], told
     assert list((folder / "out").iterdir()) == [] and not (folder / "report").exists()
 
 
