@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from anon_spark.algorithms.node_space import NodeSpace
 from anon_spark.domain.recoding import Levels
 from anon_spark.models.base import Model
 
@@ -40,6 +41,10 @@ class Checker(Protocol):
 
     @property
     def width(self) -> int: ...
+
+    def next_of(self, unknown: np.ndarray, space: NodeSpace) -> tuple[np.ndarray, int]:
+        """Which of the (shape) bool unknown nodes of the space are cheapest to check next, some of them, and how many at a time."""
+        ...
 
     def check(self, nodes: Sequence[Levels]) -> list[Verdict]:
         """A verdict a node, in order."""

@@ -6,7 +6,7 @@ from bisect import insort
 
 import numpy as np
 
-from anon_spark.algorithms.node_space import NodeSpace, along
+from anon_spark.algorithms.node_space import NodeSpace, along, counted_below
 from anon_spark.domain.problem import Problem
 
 
@@ -43,7 +43,7 @@ class Foresight:
         hold = 1 + np.searchsorted(self.held, rank, side="right")
         fail = 1 + len(self.failed) - np.searchsorted(self.failed, rank, side="left")
         chance = (hold / (hold + fail)).reshape(unknown.shape)
-        above, below = np.flip(_counted(np.flip(unknown))), _counted(unknown)
+        above, below = np.flip(counted_below(np.flip(unknown))), counted_below(unknown)
         score = chance * np.log1p(above) + (1 - chance) * np.log1p(below)
         return np.where(unknown, score, -1.0)
 
@@ -52,11 +52,3 @@ def _shares(nodes: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """The share of the rows of each node that has any; 1 where the table is empty."""
     held = np.bincount(nodes, weights=rows)
     return held[held > 0] / rows.sum() if rows.any() else np.ones(1)
-
-
-def _counted(unknown: np.ndarray) -> np.ndarray:
-    """(shape) float64: unknown nodes at or below each node."""
-    below = unknown.astype(np.float64)
-    for axis in range(unknown.ndim):
-        np.cumsum(below, axis=axis, out=below)
-    return below

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from anon_spark.algorithms.checker import Verdict, pruning
+from anon_spark.algorithms.node_space import NodeSpace
 from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import Levels
@@ -19,18 +20,25 @@ WIDEST_SQUARE = 2**62
 
 
 class LocalChecker:
-    """A ``Checker`` over a frequency set held in memory.  cache_bytes: how much rolled-up sets may hold beside the set itself."""
+    """A ``Checker`` over a frequency set held in memory.  cache_bytes: how much rolled-up sets may hold beside the set itself.
+
+    bottom: the levels of the set, whose codes are node numbers then; nodes must be above it, and their verdicts lack the kept rows
+    where it is above level 0. None: level 0 everywhere.
+    """
 
     width = 1
 
-    def __init__(self, problem: Problem, models: Sequence[Model], frequency: FrequencySet, cache_bytes: int = CACHE_BYTES):
+    def __init__(
+        self, problem: Problem, models: Sequence[Model], frequency: FrequencySet, cache_bytes: int = CACHE_BYTES,
+        bottom: Levels | None = None,
+    ):  # fmt: skip
         self.problem = problem
         self.models = tuple(models)
         self.prunes = pruning(models, problem.may_suppress)
         self.rest = tuple(m for m in models if m not in self.prunes)
         self.reads = tuple({s: None for m in (*models,) for s in m.reads} | {Size(): None})
         self.histograms = Histograms(problem.sensitive, problem.values, problem.ignores_null)
-        self.bottom = (0,) * len(problem.hierarchies)
+        self.bottom = bottom or (0,) * len(problem.hierarchies)
         nodes = np.ascontiguousarray(frequency.codes.T.astype(np.int32))
         held = np.ascontiguousarray(frequency.sensitive.T.astype(np.int32))
         self.base = roll_up(nodes, held, frequency.count.astype(np.int64), [None] * len(nodes))
@@ -38,6 +46,9 @@ class LocalChecker:
         self.cache_bytes = cache_bytes
         self.cached = 0
         self.lifts: dict[tuple[int, int, int], np.ndarray] = {}
+
+    def next_of(self, unknown: np.ndarray, space: NodeSpace) -> tuple[np.ndarray, int]:
+        return unknown, self.width
 
     def check(self, nodes: Sequence[Levels]) -> list[Verdict]:
         return [self._verdict(levels) for levels in nodes]
@@ -67,7 +78,7 @@ class LocalChecker:
         size, pruning_holds, all_hold = self.verdicts_of(cells)
         kept = size[all_hold]
         failing = int(size.sum()) - int(kept.sum())
-        in_part = 0 < failing <= self.problem.may_suppress
+        in_part = 0 < failing <= self.problem.may_suppress and not any(self.bottom)
         return Verdict(
             failing=failing,
             failing_pruning=int(size[~pruning_holds].sum()),

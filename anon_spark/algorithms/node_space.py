@@ -86,6 +86,14 @@ def along(values: np.ndarray | Sequence[float], axis: int, shape: tuple[int, ...
     return np.asarray(values).reshape([-1 if a == axis else 1 for a in range(len(shape))])
 
 
+def counted_below(mask: np.ndarray) -> np.ndarray:
+    """(shape) float64: nodes of the mask at or below each node."""
+    below = mask.astype(np.float64)
+    for axis in range(mask.ndim):
+        np.cumsum(below, axis=axis, out=below)
+    return below
+
+
 def closed_above(mask: np.ndarray) -> np.ndarray:
     """The nodes at or above some node of the mask."""
     closed = mask.copy()

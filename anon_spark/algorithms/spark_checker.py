@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from anon_spark.algorithms.checker import Verdict, pruning
+from anon_spark.algorithms.driver_part import DriverPart
+from anon_spark.algorithms.local_checker import LocalChecker
+from anon_spark.algorithms.node_space import NodeSpace
 from anon_spark.algorithms.single_columns import SingleColumns
-from anon_spark.algorithms.wave_sources import WORTH, WaveSources
 from anon_spark.domain.errors import DataError, Fault
+from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import Levels
 from anon_spark.models.base import Model
-from anon_spark.plans.fetch import fetch_arrow
+from anon_spark.plans.fetch import fetch_arrow, fetch_row
 from anon_spark.plans.judge import Judge
 from anon_spark.plans.materialise import Materialised
 from anon_spark.plans.waves import (
@@ -24,6 +29,8 @@ from anon_spark.plans.waves import (
     MOST_CANDIDATES,
     RolledSet,
     failing_nodes,
+    fetched,
+    gathered_alike,
     generalise,
     numbered,
     printed_as_root,
@@ -33,47 +40,60 @@ from anon_spark.plans.waves import (
     word_names,
 )
 
-WAVE_CELLS = 8_000_000
-"""Cells that a wave had better not exceed: some seconds of two cores."""
+WAVE_CELLS = 16_000_000
+"""Cells that a wave had better not exceed, each counted once a node: some seconds of two cores."""
 NARROWEST = 4
+SORTED = 100_000
+"""From this many cells on a set is sorted before it is kept, which halves what a wave costs; and cells of a partition of it."""
 Kept = tuple[np.ndarray, ...]
 
 
 class SparkChecker:
     """A ``Checker`` over ``cells``, the encoded frequency set (``plans.waves.encode``).
 
-    width: most nodes a wave; every wave is one Spark job over sets that are rolled up already. To the driver come a row a node and,
-    when a node beside a suppression limit is costed, a row a leaf and node of its wave. Single columns are checked in this process,
-    from counts by value. kept: keeps sets between waves; without it every wave computes ``cells`` again. combinations: how many cells
-    there are, where that is known. worth: see ``wave_sources``.
-    Raises DataError where a wave does not see all rows of the problem: the input has changed.
+    width: most nodes a wave; every wave is one Spark job over one kept set. What comes to the driver: a row a node; when a node beside
+    a suppression limit is costed, a row a leaf and node of its wave; the counts by value of single columns, which are checked here;
+    and sets of at most ``most_cells`` cells, one at a time, from which what lies above them is checked here (``driver_part``).
+    kept: keeps sets between waves; without it every wave computes ``cells`` again. combinations: how many cells there are, where that
+    is known. Raises DataError where a wave does not see all rows of the problem: the input has changed.
     """
 
     def __init__(
         self, problem: Problem, models: Sequence[Model], cells: DataFrame, width: int = MOST_CANDIDATES,
-        kept: Materialised | None = None, combinations: int | None = None, worth: int = WORTH,
+        kept: Materialised | None = None, combinations: int | None = None, most_cells: int = 0,
     ):  # fmt: skip
         self.problem = problem
         self.jobs = 0
+        self.waves = 0
+        self._most_cells = most_cells
         self._most = min(width, MOST_CANDIDATES)
         self._models = tuple(models)
         self._cells = numbered(cells, problem.values)
         self._kept = kept
         self._size = combinations or problem.rows
-        self._worth = worth
-        self._read = self._size
         prunes = pruning(models, problem.may_suppress)
         names, values, ignored = problem.sensitive, problem.values, problem.ignores_null
         self._judge = Judge(self._models, prunes, names, values, ignored, problem.rows)
 
     @property
     def width(self) -> int:
-        """Nodes the next wave is best made of: the fewer, the more cells each had to read in the last one."""
-        return min(self._most, max(NARROWEST, WAVE_CELLS // max(self._read, 1)))
+        """Nodes that a wave is best made of: the fewer, the more cells there are."""
+        return min(self._most, max(NARROWEST, WAVE_CELLS // max(self._base.cells, 1)))
+
+    def next_of(self, unknown: np.ndarray, space: NodeSpace) -> tuple[np.ndarray, int]:
+        part = self.part.of(unknown, space, fewest=self.width)
+        return (part, LocalChecker.width) if part.any() else (unknown, self.width)
+
+    def told(self) -> str:
+        """What was done, in a sentence."""
+        sets = f"; {self.part.sets} smaller sets fetched, {self.part.checked} nodes rolled up from them" if self.part.sets else ""
+        return f"{self.jobs} Spark jobs: {self.waves} waves of at most {self.width} nodes{sets}"
 
     def check(self, nodes: Sequence[Levels]) -> list[Verdict]:
         alone = self._singles.verdicts(nodes)
         found = dict(zip(alone, self._late(list(alone), list(alone.values())), strict=True))
+        here = self.part.verdicts([node for node in dict.fromkeys(nodes) if node not in found])
+        found.update(zip(here, self._late(list(here), list(here.values())), strict=True))
         rest = [node for node in dict.fromkeys(nodes) if node not in found]
         for start in range(0, len(rest), self._most):
             wave = rest[start : start + self._most]
@@ -82,11 +102,11 @@ class SparkChecker:
 
     def failing(self, levels: Levels) -> DataFrame:
         """Node numbers __anon_g0.. of the classes that fail at a node: lazy, distinct."""
-        return failing_nodes(self._base_of(levels), levels, self.problem.hierarchies, self._judge)
+        return failing_nodes(self._source(levels), levels, self.problem.hierarchies, self._judge)
 
     def star_holds(self, levels: Levels) -> bool:
         """Whether the suppressed rows, with the rows that print the root everywhere, are together a class that holds every model."""
-        star = printed_as_root(self._base_of(levels), levels, self.problem.hierarchies, self._judge)
+        star = printed_as_root(self._source(levels), levels, self.problem.hierarchies, self._judge)
         self.jobs += 1
         row = fetch_arrow(verdicts(self._judge.classes(star), self._judge)).to_pylist()
         return not row or int(row[0]["failing"]) == 0
@@ -95,7 +115,20 @@ class SparkChecker:
     def _leaves(self) -> RolledSet:
         """The whole set at level 0, kept from its first use on."""
         bottom = (0,) * len(self.problem.hierarchies)
-        return RolledSet(bottom, self._keep(self._cells, "leaves"), self._size)
+        return self._keep(RolledSet(bottom, self._cells, self._size), "leaves")
+
+    @cached_property
+    def _base(self) -> RolledSet:
+        """The set at the floors of single columns, below which no node is asked for (METHODS 3.1, step 1)."""
+        floors = self._singles.floors(self._judge.pruning)
+        if not any(floors):
+            return self._leaves
+        frame = rolled(self._leaves, floors, self.problem.hierarchies, len(self.problem.sensitive))
+        base = self._keep(RolledSet(floors, frame, self._size), "floors")
+        if self._kept is None or self._size < SORTED:
+            return base
+        self.jobs += 1
+        return replace(base, cells=int(fetch_row(base.frame.agg(F.count(F.lit(1)).alias("cells")))["cells"]))
 
     @cached_property
     def _singles(self) -> SingleColumns:
@@ -106,43 +139,43 @@ class SparkChecker:
         return SingleColumns(self.problem, self._models, self._leaves, fetch)
 
     @cached_property
-    def _sources(self) -> WaveSources:
-        """Below the floors of single columns no node is asked for: the set is grouped there once (METHODS 3.1, step 1)."""
-        floors = self._singles.floors(self._judge.pruning)
-        base = self._leaves
-        if any(floors):
-            base = RolledSet(floors, self._keep(self._roll(self._leaves, floors), "floors"), self._size)
-        return WaveSources(base, self._roll, self._kept, self._worth)
+    def part(self) -> DriverPart:
+        """What is decided in this process."""
+        return DriverPart(self.problem, self._models, self._most_cells, self._base.cells, self._fetch)
 
-    def _keep(self, frame: DataFrame, name: str) -> DataFrame:
-        return self._kept.keep(frame, name) if self._kept else frame
+    def _fetch(self, levels: Levels) -> FrequencySet | None:
+        self.jobs += 1
+        sensitive = len(self.problem.sensitive)
+        found = fetched(self._source(levels), levels, self.problem.hierarchies, sensitive, self._most_cells)
+        if found is not None and found.rows != self.problem.rows:
+            raise _changed()
+        return found
 
-    def _roll(self, held: RolledSet, levels: Levels) -> DataFrame:
-        return rolled(held, levels, self.problem.hierarchies, len(self.problem.sensitive))
+    def _keep(self, held: RolledSet, name: str) -> RolledSet:
+        if self._kept is None:
+            return held
+        frame = held.frame if held.cells < SORTED else gathered_alike(held, self.problem.hierarchies, -(-held.cells // SORTED))
+        return replace(held, frame=self._kept.keep(frame, name))
 
-    def _base_of(self, levels: Levels) -> RolledSet:
-        base = self._sources.base
+    def _source(self, levels: Levels) -> RolledSet:
+        base = self._base
         return base if all(a <= b for a, b in zip(base.levels, levels, strict=True)) else self._leaves
 
     def _classes(self, nodes: Sequence[Levels]) -> DataFrame:
         """The classes of a wave, its nodes numbered in order."""
-        above = [place for place, node in enumerate(nodes) if self._base_of(node) is self._sources.base]
-        groups = [(held, [above[i] for i in places]) for held, places in self._sources.assign([nodes[p] for p in above])]
-        if below := [place for place in range(len(nodes)) if place not in set(above)]:
-            groups.append((self._leaves, below))
-        self._read = sum(held.cells * len(places) for held, places in groups) // len(nodes)
-        sets = [(held, {place: nodes[place] for place in places}) for held, places in groups]
-        return self._judge.classes(generalise(sets, self.problem.hierarchies, len(self.problem.sensitive)))
+        sets: dict[int, tuple[RolledSet, dict[int, Levels]]] = {}
+        for place, node in enumerate(nodes):
+            source = self._source(node)
+            sets.setdefault(id(source), (source, {}))[1][place] = node
+        return self._judge.classes(generalise(list(sets.values()), self.problem.hierarchies, len(self.problem.sensitive)))
 
     def _wave(self, nodes: list[Levels]) -> list[Verdict]:
         table = fetch_arrow(verdicts(self._classes(nodes), self._judge)).to_pylist()
         self.jobs += 1
+        self.waves += 1
         rows = {row[CANDIDATE]: row for row in table}
-        if any(int(rows[place]["rows"]) != self.problem.rows if place in rows else True for place in range(len(nodes))):
-            advice = "let nothing write to it during a run, or copy it first"
-            raise DataError([Fault("input", "", "a table that changed between two scans", "the same rows twice", advice)])
-        for place, node in enumerate(nodes):
-            self._sources.learn(node, int(rows[place]["cells"]))
+        if len(rows) != len(nodes) or any(int(row["rows"]) != self.problem.rows for row in table):
+            raise _changed()
         return self._late(nodes, [_verdict(rows[place]) for place in range(len(nodes))])
 
     def _late(self, nodes: Sequence[Levels], found: Sequence[Verdict]) -> list[Verdict]:
@@ -165,6 +198,11 @@ class SparkChecker:
         for node, place, leaf, rows in zip(*(table.column(i).to_pylist() for i in range(4)), strict=True):
             kept[node][place][leaf] -= rows
         return [tuple(columns) for columns in kept]
+
+
+def _changed() -> DataError:
+    advice = "let nothing write to it during a run, or copy it first"
+    return DataError([Fault("input", "", "a table that changed between two scans", "the same rows twice", advice)])
 
 
 def _verdict(row: Mapping[str, Any]) -> Verdict:

@@ -90,11 +90,12 @@ class Tagging:
         unknown = self.state == UNKNOWN
         if not unknown.any():
             return np.zeros(0, dtype=np.int64)
+        unknown, width = self.checker.next_of(unknown, self.space)
         box = tuple(slice(int(at.min()), int(at.max()) + 1) for at in np.nonzero(unknown))
         open_ = unknown[box].copy()
         score = self.foresight.settled(open_, box)
         places = []
-        for _ in range(max(self.checker.width, self.space.size // NODES_A_PICK)):
+        for _ in range(max(width, self.space.size // NODES_A_PICK)):
             if not open_.any():
                 break
             best = np.unravel_index(int(np.argmax(np.where(open_, score, -1))), open_.shape)

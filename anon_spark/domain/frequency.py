@@ -7,6 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 
+def bytes_held(cells: int, columns: int, sensitive: int) -> int:
+    """Bytes of a frequency set in the driver process: codes, numbers, counts, and as much again while it is sorted."""
+    return cells * 2 * (4 * (columns + sensitive) + 8)
+
+
 @dataclass(frozen=True, eq=False)
 class FrequencySet:
     """m cells over d quasi-identifiers and s sensitive columns that some model reads (s may be 0); cells are distinct and sorted.

@@ -11,6 +11,7 @@ from anon_spark.algorithms.search import node_limit
 from anon_spark.algorithms.spark_checker import SparkChecker
 from anon_spark.algorithms.star import star_holds
 from anon_spark.domain.errors import ConfigurationError, Fault
+from anon_spark.domain.frequency import bytes_held
 from anon_spark.domain.policy import Policy
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import FullDomainRecoding
@@ -39,14 +40,15 @@ def decide_levels(spark: SparkSession, policy: Policy, gathered: Gathered, kept:
     """The optimum, and what the write pass needs of it. Raises InfeasibleError where there is none, ConfigurationError if too large."""
     problem = gathered.problem
     refuse_large(problem, policy)
+    told: list[str] = []
     with steps.step("lattice") as said:
         if gathered.local is not None:
             plan = _here(spark, policy, gathered)
         else:
-            plan = _on_spark(policy, gathered, kept)
+            plan, told = _on_spark(policy, gathered, kept)
         trace = plan.recoding.trace
         said.append(f"{trace.nodes:,} nodes: {trace.checked:,} checked, {trace.marked:,} marked, {trace.pruned:,} pruned.")
-        said.extend(f"{sentence[0].upper()}{sentence[1:]}." for sentence in trace.steps)
+        said.extend(f"{sentence[0].upper()}{sentence[1:]}." for sentence in (*trace.steps, *told))
         if policy.suppression.show == "star" and plan.recoding.suppressed_rows and not plan.star:
             said.append("The suppressed rows do not hold every model as a class: they are dropped, not printed.")
     return plan
@@ -64,17 +66,19 @@ def _here(spark: SparkSession, policy: Policy, gathered: Gathered) -> Plan:
     return Plan(recoding, failing, _wants_star(policy, recoding) and star_holds(problem, gathered.local, recoding.levels))
 
 
-def _on_spark(policy: Policy, gathered: Gathered, kept: Materialised) -> Plan:
+def _on_spark(policy: Policy, gathered: Gathered, kept: Materialised) -> tuple[Plan, list[str]]:
     problem = gathered.problem
+    most = policy.settings.driver_megabytes * 1_000_000 // bytes_held(1, len(problem.hierarchies), len(problem.sensitive))
     cells = encode(gathered.cells, problem.hierarchies, len(problem.sensitive))
     checker = SparkChecker(
-        problem, build_all(problem.models), cells, width=WIDEST_WAVE, kept=kept, combinations=gathered.combinations
+        problem, build_all(problem.models), cells, width=WIDEST_WAVE, kept=kept, combinations=gathered.combinations, most_cells=most
     )
     recoding = decide_with(problem, checker, gathered.whole)
     if not recoding.suppressed_rows:
-        return Plan(recoding, None, False)
+        return Plan(recoding, None, False), [checker.told()]
     failing = checker.failing(recoding.levels)
-    return Plan(recoding, failing, _wants_star(policy, recoding) and checker.star_holds(recoding.levels))
+    star = _wants_star(policy, recoding) and checker.star_holds(recoding.levels)
+    return Plan(recoding, failing, star), [checker.told()]
 
 
 def _wants_star(policy: Policy, recoding: FullDomainRecoding) -> bool:

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from anon_spark.domain.bind import bind, coverage
 from anon_spark.domain.errors import ConfigurationError, DataError, Fault, InfeasibleError
-from anon_spark.domain.frequency import FrequencySet
+from anon_spark.domain.frequency import FrequencySet, bytes_held
 from anon_spark.domain.hierarchy import Hierarchy
 from anon_spark.domain.policy import Column, FileHierarchy, Policy
 from anon_spark.domain.problem import Problem
@@ -85,7 +85,7 @@ def gather(table: DataFrame, policy: Policy, bound: BoundSchema, trees: Trees, k
         said.append(f"Grouped {total['rows']:,} rows into {total['cells']:,} distinct combinations.")
     if total["rows"] == 0:
         raise InfeasibleError(f"{policy.where}: the input has no rows: there is nothing to publish")
-    in_driver = _bytes(total["cells"], d, s) <= policy.settings.driver_megabytes * 1_000_000
+    in_driver = bytes_held(total["cells"], d, s) <= policy.settings.driver_megabytes * 1_000_000
     with steps.step("encode") as said:
         names = sum(cell_names(d, s), [])
         fetched = fetch_arrow(cells) if in_driver else None
@@ -96,11 +96,6 @@ def gather(table: DataFrame, policy: Policy, bound: BoundSchema, trees: Trees, k
         local = None if fetched is None else encode(fetched, names[:d], hierarchies, names[d:], problem.values, ROWS)
         said.append(f"Bound {d} hierarchies; deciding {'in the driver process' if in_driver else 'on Spark'}.")
     return Gathered(problem, _whole(problem, values[d:]), cells, local, int(total["fingerprint"]), int(total["cells"]))
-
-
-def _bytes(cells: int, d: int, s: int) -> int:
-    """Size of a frequency set in this process: codes, numbers, counts, and as much again while it is sorted."""
-    return cells * 2 * (4 * (d + s) + 8)
 
 
 def _distinct(cells: DataFrame, d: int, s: int, policy: Policy) -> list[Values]:

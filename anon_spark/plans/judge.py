@@ -13,7 +13,6 @@ from anon_spark.models.base import Distinct, Largest, Model, Size, Statistic
 from anon_spark.plans.columns import HELPER
 from anon_spark.plans.frequency import ROWS
 
-CELLS = HELPER + "cells"
 WIDEST = 2**62
 
 
@@ -36,7 +35,7 @@ class Judge:
         return {s: ROWS if isinstance(s, Size) else f"{HELPER}t{i}" for i, s in enumerate(reads)}
 
     def classes(self, cells: DataFrame) -> DataFrame:
-        """One row a class: the words of ``cells``, rows, cells, and a column a statistic (``names``).
+        """One row a class: the words of ``cells``, rows, and a column a statistic (``names``).
 
         Grouped first by class and sensitive value, then by class; with several sensitive columns each is pooled on its own.
         """
@@ -46,13 +45,13 @@ class Judge:
             if isinstance(statistic, (Largest, Distinct)):
                 by_place.setdefault(self.sensitive.index(statistic.column), []).append(statistic)
         if not by_place:
-            return cells.groupBy(*keys).agg(F.sum(ROWS).alias(ROWS), F.lit(1).cast("long").alias(CELLS))
+            return cells.groupBy(*keys).agg(F.sum(ROWS).alias(ROWS))
         frames: list[DataFrame] = []
         for place, wanted in by_place.items():
             value = f"{HELPER}s{place}"
             pooled = cells.groupBy(*keys, value).agg(F.sum(ROWS).alias(ROWS))
             counted = [self._statistic(s, place).alias(self.names[s]) for s in wanted]
-            size = [] if frames else [F.sum(ROWS).alias(ROWS), F.count(F.lit(1)).alias(CELLS)]
+            size = [] if frames else [F.sum(ROWS).alias(ROWS)]
             frames.append(pooled.groupBy(*keys).agg(*size, *counted))
         return reduce(lambda left, right: left.join(right, keys), frames)
 
@@ -81,17 +80,16 @@ class Judge:
         return F.coalesce(verdict, F.lit(False))
 
     def verdicts(self) -> list[Column]:
-        """Of a row of ``classes``: rows, cells, kept (all models hold), prunable (those that may prune hold)."""
-        return [F.col(ROWS), F.col(CELLS), self.holds(self.models).alias("kept"), self.holds(self.pruning).alias("prunable")]
+        """Of a row of ``classes``: rows, kept (all models hold), prunable (those that may prune hold)."""
+        return [F.col(ROWS), self.holds(self.models).alias("kept"), self.holds(self.pruning).alias("prunable")]
 
     def figures(self) -> list[Column]:
-        """Sums over rows of ``verdicts``: rows, cells, failing, failing_pruning, classes, smallest, largest, squares of kept classes."""
+        """Sums over rows of ``verdicts``: rows, failing, failing_pruning, classes, smallest, largest, squares of kept classes."""
         size = F.col(ROWS)
         only = F.when(F.col("kept"), size)
         exact = only.cast("decimal(19,0)") if self.rows * self.rows >= WIDEST else only
         return [
             F.sum(size).alias("rows"),
-            F.sum(CELLS).alias("cells"),
             F.coalesce(F.sum(F.when(~F.col("kept"), size)), F.lit(0)).alias("failing"),
             F.coalesce(F.sum(F.when(~F.col("prunable"), size)), F.lit(0)).alias("failing_pruning"),
             F.coalesce(F.sum(F.col("kept").cast("long")), F.lit(0)).alias("classes"),

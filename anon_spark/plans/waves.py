@@ -10,13 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
+import numpy as np
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.hierarchy import Hierarchy
 from anon_spark.domain.policy import ROOT
 from anon_spark.domain.recoding import Levels
 from anon_spark.plans.columns import HELPER
+from anon_spark.plans.fetch import fetch_arrow
 from anon_spark.plans.frequency import ROWS, cell_names
 from anon_spark.plans.judge import Judge
 from anon_spark.plans.lookups import lifted, with_number
@@ -25,6 +28,9 @@ CANDIDATE = HELPER + "candidate"
 FIRST_WORD, WORD = 56, 62
 """Bits for node numbers in the first word, whose upper bits hold the number of the candidate, and in each further one."""
 MOST_CANDIDATES = 2 ** (WORD - FIRST_WORD)
+MOST_FIELDS = 100
+"""Node numbers that one pass over a set packs: with 200, the code that Spark generates is longer than Java compiles, and runs 5 times
+slower."""
 
 
 def node_names(columns: int) -> list[str]:
@@ -39,7 +45,7 @@ def sensitive_names(columns: int) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class RolledSet:
-    """A frequency set at these levels.  cells: how many it has, as far as is known (an upper bound otherwise)."""
+    """A frequency set at these levels.  cells: how many it has, or a bound above that."""
 
     levels: Levels
     frame: DataFrame
@@ -112,8 +118,26 @@ def generalise(
     sets: each with its candidates, nodes at or above its levels, by a number below ``MOST_CANDIDATES``.
     """
     count = max(len(words_of(hierarchies, levels)) for _, candidates in sets for levels in candidates.values())
-    frames = [_generalised(held, candidates, hierarchies, sensitive, count, codes) for held, candidates in sets]
+    frames = [
+        _generalised(held, some, hierarchies, sensitive, count, codes)
+        for held, candidates in sets
+        for some in _in_parts(candidates, hierarchies)
+    ]
     return reduce(lambda left, right: left.unionByName(right), frames)
+
+
+def _in_parts(candidates: dict[int, Levels], hierarchies: Sequence[Hierarchy]) -> list[dict[int, Levels]]:
+    """The candidates, so many together that their words have at most ``MOST_FIELDS`` fields, or a single one has more."""
+    parts: list[dict[int, Levels]] = []
+    room = 0
+    for number, levels in candidates.items():
+        fields = sum(map(len, words_of(hierarchies, levels)))
+        if fields > room or not parts:
+            parts.append({})
+            room = MOST_FIELDS
+        parts[-1][number] = levels
+        room -= fields
+    return parts
 
 
 def _generalised(
@@ -158,10 +182,52 @@ def word_names(frame: DataFrame) -> list[str]:
 
 def rolled(held: RolledSet, levels: Levels, hierarchies: Sequence[Hierarchy], sensitive: int) -> DataFrame:
     """A set pooled at a node: a set of its own."""
+    pooled = _pooled(held, levels, hierarchies, sensitive)
+    return pooled.select(*_nodes(hierarchies, levels), *sensitive_names(sensitive), ROWS)
+
+
+def gathered_alike(held: RolledSet, hierarchies: Sequence[Hierarchy], partitions: int) -> DataFrame:
+    """The same cells, those of like ancestors side by side: a partition then holds few of a node's classes, and most of each."""
+    frame, by = held.frame, list[str]()
+    for below_root in (1, 2):
+        levels = tuple(max(h.levels - 1 - below_root, low) for h, low in zip(hierarchies, held.levels, strict=True))
+        words, node = words_of(hierarchies, levels), dict[int, str]()
+        columns: list[Column] = []
+        for column, _, _ in (field for word in words for field in word):
+            node[column] = _lift(column, levels[column])
+            name = f"{HELPER}g{column}"
+            frame, found = lifted(frame, hierarchies[column], held.levels[column], name, {node[column]: levels[column]})
+            columns += found
+        frame = frame.select(*held.frame.columns, *by, *columns)
+        new = [f"{HELPER}by{below_root}_{place}" for place in range(len(words))]
+        packed = zip(_packed(words, len(words), 0, node), new, strict=True)
+        frame = frame.select(*held.frame.columns, *by, *[word.alias(name) for word, name in packed])
+        by += new
+    return frame.repartitionByRange(partitions, *by).sortWithinPartitions(*by).select(*held.frame.columns)
+
+
+def fetched(held: RolledSet, levels: Levels, hierarchies: Sequence[Hierarchy], sensitive: int, most: int) -> FrequencySet | None:
+    """A set pooled at a node, its codes the node numbers there, in the driver process; None where it has more than ``most`` cells.
+
+    At most one cell more than ``most`` is sent: a word or two of 8 bytes, 4 a sensitive value and 8 of rows each.
+    """
+    table = fetch_arrow(_pooled(held, levels, hierarchies, sensitive).limit(most + 1))
+    if table.num_rows > most:
+        return None
+    codes = np.zeros((table.num_rows, len(hierarchies)), np.int32)
+    for place, word in enumerate(words_of(hierarchies, levels)):
+        packed = table[f"{HELPER}w{place}"].to_numpy()
+        for column, shift, bits in word:
+            codes[:, column] = (packed >> shift) & (2**bits - 1)
+    numbers = [table[name].to_numpy() for name in sensitive_names(sensitive)]
+    values = np.array(numbers, np.int32).reshape(sensitive, table.num_rows).T
+    return FrequencySet(codes, values, table[ROWS].to_numpy().astype(np.int64))
+
+
+def _pooled(held: RolledSet, levels: Levels, hierarchies: Sequence[Hierarchy], sensitive: int) -> DataFrame:
+    """The cells of one node: its words, sensitive values, rows."""
     grown = generalise([(held, {0: levels})], hierarchies, sensitive)
-    others = sensitive_names(sensitive)
-    pooled = grown.groupBy(*word_names(grown), *others).agg(F.sum(ROWS).alias(ROWS))
-    return pooled.select(*_nodes(hierarchies, levels), *others, ROWS)
+    return grown.groupBy(*word_names(grown), *sensitive_names(sensitive)).agg(F.sum(ROWS).alias(ROWS))
 
 
 def _nodes(hierarchies: Sequence[Hierarchy], levels: Levels) -> list[Column]:
@@ -179,7 +245,7 @@ def candidate() -> Column:
 
 
 def verdicts(classes: DataFrame, judge: Judge) -> DataFrame:
-    """One row a candidate: rows, cells, and ``Judge.figures`` of its classes."""
+    """One row a candidate: ``Judge.figures`` of its classes."""
     judged = classes.select(candidate(), *judge.verdicts())
     return judged.groupBy(CANDIDATE).agg(*judge.figures())
 

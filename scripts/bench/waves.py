@@ -1,8 +1,9 @@
 """Times the lattice decision on Spark waves, at a frequency set that the driver process should not have to hold.
 
-    python scripts/bench/waves.py [--combinations 1000000] [--rows 2000000] [--alpha 0.5] [--limit 0.01] [--place spark driver]
+    python scripts/bench/waves.py [--combinations 1050000] [--rows 2000000] [--alpha 0.5] [--limit 0.01] [--megabytes 64]
+                                  [--place spark driver]
 
-The table is made by hashing row numbers (seeded, no file): eight quasi-identifiers, their lattice has 10,800 nodes. Prints cells, nodes,
+The table is made by hashing row numbers (seeded, no file): eight quasi-identifiers, their lattice has 21,600 nodes. Prints cells, nodes,
 checks, Spark jobs that check nodes, seconds (and processor seconds, which a busy machine does not stretch) and the memory of the driver.
 """
 
@@ -115,7 +116,7 @@ def java_of(spark: SparkSession) -> int | None:
 
 
 def measure(spark: SparkSession, place: str, folder: Path, options: argparse.Namespace) -> None:
-    asked = policy(folder, 0 if place == "spark" else 100_000, options)
+    asked = policy(folder, options.megabytes if place == "spark" else 100_000, options)
     frame = table(spark, options.rows, options.combinations)
     java, steps = java_of(spark), Steps()
     with Materialised() as kept, counted() as waves:
@@ -145,6 +146,7 @@ def main() -> None:
     parser.add_argument("--k", type=int, default=10)
     parser.add_argument("--alpha", type=float)
     parser.add_argument("--limit", type=float, default=0)
+    parser.add_argument("--megabytes", type=int, default=64, help="that sets may take in the driver process; 0: waves alone")
     parser.add_argument("--memory", default="2g", help="of the JVM")
     parser.add_argument("--partitions", type=int, default=8)
     parser.add_argument("--place", nargs="+", choices=["spark", "driver"], default=["spark", "driver"])

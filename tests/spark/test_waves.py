@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from anon_spark.algorithms import spark_checker
 from anon_spark.algorithms.lattice import decide_with, failing_classes, whole_table
 from anon_spark.algorithms.local_checker import LocalChecker
+from anon_spark.algorithms.node_space import lattice_size
 from anon_spark.algorithms.spark_checker import SparkChecker
 from anon_spark.algorithms.star import star_holds
 from anon_spark.domain.errors import InfeasibleError
 from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.problem import Problem
 from anon_spark.models.registry import build_all
+from anon_spark.plans import waves
 from anon_spark.plans.frequency import ROWS, cell_names
 from anon_spark.plans.local import local_table
-from anon_spark.plans.waves import encode
+from anon_spark.plans.materialise import Materialised
+from anon_spark.plans.waves import RolledSet, encode, fetched, numbered
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "laws"))
 from test_lattice_optimum import agree, exhaustive, random_problem
@@ -42,30 +50,74 @@ def cells_of(spark: SparkSession, problem: Problem, frequency: FrequencySet) -> 
     return local_table(spark, pa.table({**columns, ROWS: pa.array(frequency.count, pa.int64())}))
 
 
-def checker_of(spark: SparkSession, problem: Problem, frequency: FrequencySet, width: int = 64) -> SparkChecker:
+def checker_of(spark: SparkSession, problem: Problem, frequency: FrequencySet, **more: Any) -> SparkChecker:
     encoded = encode(cells_of(spark, problem, frequency), problem.hierarchies, len(problem.sensitive))
-    return SparkChecker(problem, build_all(problem.models), encoded, width)
+    return SparkChecker(problem, build_all(problem.models), encoded, **more)
 
 
-def test_the_optimum_on_spark_equals_exhaustive_search(spark: SparkSession, full: bool) -> None:
-    feasible = 0
-    for seed in range(10_000, 10_300 if full else 10_030):
-        problem, frequency = random_problem(random.Random(seed))
+def shrink(patch: pytest.MonkeyPatch) -> None:
+    """Make tiny tables meet what large ones do: sorted sets, several words a node, waves in several passes."""
+    patch.setattr(spark_checker, "SORTED", 3)
+    patch.setattr(waves, "FIRST_WORD", 3)
+    patch.setattr(waves, "WORD", 4)
+    patch.setattr(waves, "MOST_FIELDS", 5)
+
+
+def problems(first: int, count: int, least: int) -> Iterator[tuple[Problem, FrequencySet]]:
+    """Random problems whose lattice has at least so many nodes."""
+    made = (random_problem(random.Random(seed)) for seed in itertools.count(first))
+    return itertools.islice((both for both in made if lattice_size(both[0]) >= least), count)
+
+
+@pytest.mark.parametrize(("kind", "tables", "least"), [("plain", 10, 1), ("kept", 10, 1), ("fetched", 10, 24)])
+def test_the_optimum_on_spark_equals_exhaustive_search(
+    spark: SparkSession, full: bool, monkeypatch: pytest.MonkeyPatch, kind: str, tables: int, least: int
+) -> None:
+    feasible = sets = checked = 0
+    if kind != "plain":
+        shrink(monkeypatch)
+    for problem, frequency in problems(10_000, tables * 10 if full else tables, least):
         right = exhaustive(problem, frequency)
         feasible += right.best is not None
-        checker = checker_of(spark, problem, frequency)
-        try:
-            found = decide_with(problem, checker, whole_table(problem, frequency))
-        except InfeasibleError:
-            found = None
-        agree(problem, frequency, found, right)
-    assert feasible > 10, "the tables must not be hopeless"
+        size = len(frequency.count)
+        more = {"width": 1, "most_cells": 1 + 2 * size // 3} if kind == "fetched" else {"width": 64 if kind == "plain" else 3}
+        with Materialised() as kept:
+            if kind != "plain":
+                more |= {"kept": kept, "combinations": size}
+            checker = checker_of(spark, problem, frequency, **more)
+            try:
+                found = decide_with(problem, checker, whole_table(problem, frequency))
+            except InfeasibleError:
+                found = None
+            agree(problem, frequency, found, right)
+            sets, checked = sets + checker.part.sets, checked + checker.part.checked
+    assert feasible > tables // 3, "the tables must not be hopeless"
+    assert (sets > 0 and checked > sets) == (kind == "fetched")
+
+
+def test_no_more_cells_come_to_the_driver_than_may(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    shrink(monkeypatch)
+    problem, frequency = next(problems(10_022, 1, 100))
+    here = LocalChecker(problem, build_all(problem.models), frequency)
+    encoded = encode(cells_of(spark, problem, frequency), problem.hierarchies, len(problem.sensitive))
+    whole = RolledSet(here.bottom, numbered(encoded, problem.values), len(frequency.count))
+    levels = tuple(min(1, h.levels - 1) for h in problem.hierarchies)
+    cells = here.cells(levels)
+    size = len(cells.count)
+    assert len(waves.words_of(problem.hierarchies, levels)) > 1 and problem.sensitive and 1 < size < len(frequency.count)
+    for most in (size - 1, size, 10 * len(frequency.count)):
+        found = fetched(whole, levels, problem.hierarchies, len(problem.sensitive), most)
+        assert (found is None) == (most < size)
+        if found is not None:
+            lines = np.concatenate([found.codes, found.sensitive, found.count[:, None]], axis=1)
+            right = np.concatenate([cells.nodes.T, cells.sensitive.T, cells.count[:, None]], axis=1)
+            assert sorted(map(tuple, lines.tolist())) == sorted(map(tuple, right.tolist()))
 
 
 def test_verdicts_suppression_and_stars_agree_with_the_driver(spark: SparkSession) -> None:
     for seed in range(5):
         problem, frequency = random_problem(random.Random(20_000 + seed))
-        here, there = LocalChecker(problem, build_all(problem.models), frequency), checker_of(spark, problem, frequency, 3)
+        here, there = LocalChecker(problem, build_all(problem.models), frequency), checker_of(spark, problem, frequency, width=3)
         nodes = [problem.min_levels, problem.max_levels, tuple(h.levels - 1 for h in problem.hierarchies), problem.min_levels]
         for one, other in zip(here.check(nodes), there.check(nodes), strict=True):
             assert [getattr(one, f) for f in FIELDS] == [getattr(other, f) for f in FIELDS], seed
