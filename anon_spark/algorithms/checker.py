@@ -46,6 +46,10 @@ class Checker(Protocol):
         """Which of the (shape) bool unknown nodes of the space are cheapest to check next, some of them, and how many at a time."""
         ...
 
+    def will_cost(self, nodes: Sequence[Levels]) -> None:
+        """Told before the kept rows of checked nodes are read, those that some rows fail at: they may be counted together."""
+        ...
+
     def check(self, nodes: Sequence[Levels]) -> list[Verdict]:
         """A verdict a node, in order."""
         ...

@@ -48,9 +48,12 @@ class Costing:
                     break
             if not wave:
                 return self.best[2] if self.best else None
-            for place, verdict in zip(wave, self.tagging.check(wave), strict=True):
+            found = dict(zip(wave, self.tagging.check(wave), strict=True))
+            holding = {place: verdict for place, verdict in found.items() if holds(self.problem, verdict)}
+            self.tagging.checker.will_cost([self.tagging.space.levels(place) for place, v in holding.items() if v.failing])
+            for place, verdict in found.items():
                 self.bounds.learn(place, verdict)
-                if holds(self.problem, verdict):
+                if place in holding:
                     key = self.key(place, verdict)
                     self.best = key if self.best is None else min(self.best, key)
 

@@ -50,6 +50,9 @@ class LocalChecker:
     def next_of(self, unknown: np.ndarray, space: NodeSpace) -> tuple[np.ndarray, int]:
         return unknown, self.width
 
+    def will_cost(self, nodes: Sequence[Levels]) -> None:
+        """Nothing to do: verdicts come with them."""
+
     def check(self, nodes: Sequence[Levels]) -> list[Verdict]:
         return [self._verdict(levels) for levels in nodes]
 

@@ -73,6 +73,7 @@ class SparkChecker:
         self._size = combinations or problem.rows
         prunes = pruning(models, problem.may_suppress)
         names, values, ignored = problem.sensitive, problem.values, problem.ignores_null
+        self._owed = _Owed(self._kept_of, self._most)
         self._judge = Judge(self._models, prunes, names, values, ignored, problem.rows)
 
     @property
@@ -83,6 +84,9 @@ class SparkChecker:
     def next_of(self, unknown: np.ndarray, space: NodeSpace) -> tuple[np.ndarray, int]:
         part = self.part.of(unknown, space, fewest=self.width)
         return (part, LocalChecker.width) if part.any() else (unknown, self.width)
+
+    def will_cost(self, nodes: Sequence[Levels]) -> None:
+        self._owed.wanted = tuple(nodes)
 
     def told(self) -> str:
         """What was done, in a sentence."""
@@ -179,13 +183,9 @@ class SparkChecker:
         return self._late(nodes, [_verdict(rows[place]) for place in range(len(nodes))])
 
     def _late(self, nodes: Sequence[Levels], found: Sequence[Verdict]) -> list[Verdict]:
-        """The verdicts with the kept rows that they lack, counted when first asked for: those of all these nodes together."""
-        in_part = [place for place, verdict in enumerate(found) if 0 < verdict.failing <= self.problem.may_suppress]
-        late = _Late(self._kept_of, [nodes[place] for place in in_part])
-        verdicts = list(found)
-        for order, place in enumerate(in_part):
-            verdicts[place] = LateVerdict(found[place], late, order)
-        return verdicts
+        """The verdicts with the kept rows that they lack, counted when they are first asked for."""
+        may = self.problem.may_suppress
+        return [LateVerdict(v, self._owed, node) if 0 < v.failing <= may else v for node, v in zip(nodes, found, strict=True)]
 
     def _kept_of(self, nodes: Sequence[Levels]) -> list[Kept]:
         """Rows of each leaf outside the failing classes of each node."""
@@ -216,29 +216,34 @@ def _verdict(row: Mapping[str, Any]) -> Verdict:
     )
 
 
-class _Late:
-    """The kept rows of some nodes, counted at the first question."""
+class _Owed:
+    """Counts the kept rows of a node when they are asked for, and with it those of up to ``most`` nodes in all that are wanted next."""
 
-    def __init__(self, count: Callable[[Sequence[Levels]], list[Kept]], nodes: Sequence[Levels]):
+    def __init__(self, count: Callable[[Sequence[Levels]], list[Kept]], most: int):
+        self.wanted: tuple[Levels, ...] = ()
         self._count = count
-        self._nodes = nodes
+        self._most = most
+        self._counted: dict[Levels, Kept] = {}
 
-    @cached_property
-    def kept(self) -> list[Kept]:
-        return self._count(self._nodes)
+    def kept(self, node: Levels) -> Kept:
+        """Once a node: who asks keeps it."""
+        if node not in self._counted:
+            nodes = [node, *(n for n in self.wanted if n != node and n not in self._counted)][: self._most]
+            self._counted.update(zip(nodes, self._count(nodes), strict=True))
+        return self._counted.pop(node)
 
 
 class LateVerdict(Verdict):
     """A verdict that counts the kept rows of each leaf only when they are asked for: most nodes are never costed."""
 
-    _late: _Late
-    _place: int
+    _owed: _Owed
+    _node: Levels
 
-    def __init__(self, found: Verdict, late: _Late, place: int):
+    def __init__(self, found: Verdict, owed: _Owed, node: Levels):
         # frozen: the fields go past its __setattr__, and kept stays unset until the property below sets it
-        self.__dict__.update({**vars(found), "_late": late, "_place": place})
+        self.__dict__.update({**vars(found), "_owed": owed, "_node": node})
         del self.__dict__["kept"]
 
     @cached_property
     def kept(self) -> Kept:
-        return self._late.kept[self._place]
+        return self._owed.kept(self._node)

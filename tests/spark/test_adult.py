@@ -59,8 +59,9 @@ def checks(monkeypatch: pytest.MonkeyPatch) -> list[Levels]:
     ],
 )
 def test_the_optimum_of_adult(
-    spark: SparkSession, shared: Path, tmp_path: Path, checks: list[Levels], models: list[dict], limit: str, levels: tuple[int, ...], loss: str
-) -> None:
+    spark: SparkSession, shared: Path, tmp_path: Path, checks: list[Levels],
+    models: list[dict], limit: str, levels: tuple[int, ...], loss: str,
+) -> None:  # fmt: skip
     table = spark.read.options(header=True, sep=";").csv(str(shared / "adult" / "adult.csv"))
     columns = [quasi(name, {"path": str(shared / "adult" / f"adult_hierarchy_{name}.csv")}) for name in COLUMNS]
     columns += [{"name": "occupation", "role": "sensitive"}, {"name": "salary-class", "role": "label"}]
