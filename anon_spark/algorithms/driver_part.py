@@ -14,6 +14,8 @@ from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import Levels
 from anon_spark.models.base import Model
 
+LEAST_SHARE = 32
+"""One of so many unknown nodes must be above a set that is fetched: it costs about as much as a wave, which settles more otherwise."""
 Fetch = Callable[[Levels], FrequencySet | None]
 
 
@@ -41,7 +43,7 @@ class DriverPart:
     def of(self, unknown: np.ndarray, space: NodeSpace, fewest: int) -> np.ndarray:
         """(shape) bool: the unknown nodes that are above the set held; another is fetched where there are none.
 
-        No node where no set that fits has more than ``fewest`` unknown nodes above it.
+        No node where no set that fits has more than ``fewest`` unknown nodes, and a ``LEAST_SHARE`` of all, above it.
         """
         part = self._above(unknown, space)
         while self._most and not part.any() and (place := self._best(unknown, space, fewest)) is not None:
@@ -68,7 +70,7 @@ class DriverPart:
         covered = np.flip(counted_below(np.flip(unknown)))
         covered[self._guess(space) > self._most] = 0
         best = int(np.argmax(covered))
-        if covered.flat[best] <= fewest:
+        if covered.flat[best] <= max(fewest, int(unknown.sum()) // LEAST_SHARE):
             return None
         steps = np.array(space.steps(best))
         steps += np.array([at.min() for at in np.nonzero(unknown[space.above(best)])])
@@ -79,7 +81,7 @@ class DriverPart:
         return self._cells * -np.expm1(-np.exp(self._entropy(space)) * self._spread / self._cells)
 
     def _entropy(self, space: NodeSpace) -> np.ndarray:
-        total = np.full(space.shape, sum(np.log(max(len(known), 1)) for known in self._problem.values))
+        total = np.full(space.shape, sum(np.log(max(len(known), 1)) for known in self._problem.values), dtype=np.float64)
         for i, (hierarchy, rows) in enumerate(zip(self._problem.hierarchies, self._problem.leaf_rows, strict=True)):
             found = [_entropy_of(hierarchy.nodes[level], rows) for level in range(space.low[i], space.high[i] + 1)]
             total += along(found, space.free.index(i), space.shape) if i in space.free else found[0]

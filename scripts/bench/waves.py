@@ -22,6 +22,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from anon_spark import Policy
+from anon_spark.algorithms.driver_part import DriverPart
 from anon_spark.algorithms.spark_checker import SparkChecker
 from anon_spark.domain.policy import Policy as DomainPolicy
 from anon_spark.job.decide import decide_levels
@@ -82,9 +83,9 @@ def policy(folder: Path, megabytes: int, options: argparse.Namespace) -> DomainP
 
 @contextmanager
 def counted() -> Iterator[list[float]]:
-    """The seconds of every call of ``SparkChecker.check``."""
+    """The seconds of every wave, and of every set that is fetched."""
     seconds: list[float] = []
-    plain = SparkChecker.check
+    plain, fetch = SparkChecker.check, DriverPart._move
 
     def check(self: SparkChecker, nodes):  # type: ignore[no-untyped-def]
         started, jobs = time.perf_counter(), self.jobs
@@ -94,11 +95,17 @@ def counted() -> Iterator[list[float]]:
             print(f"  {len(nodes)} nodes, {self.jobs - jobs} jobs, {seconds[-1]:.1f} s", flush=True)
         return found
 
-    SparkChecker.check = check  # type: ignore[method-assign]
+    def move(self: DriverPart, place, space):  # type: ignore[no-untyped-def]
+        started = time.perf_counter()
+        fetch(self, place, space)
+        seconds.append(time.perf_counter() - started)
+        print(f"  a set fetched, {seconds[-1]:.1f} s", flush=True)
+
+    SparkChecker.check, DriverPart._move = check, move  # type: ignore[method-assign]
     try:
         yield seconds
     finally:
-        SparkChecker.check = plain  # type: ignore[method-assign]
+        SparkChecker.check, DriverPart._move = plain, fetch  # type: ignore[method-assign]
 
 
 def processor_seconds(pid: int) -> float:
@@ -133,7 +140,7 @@ def measure(spark: SparkSession, place: str, folder: Path, options: argparse.Nam
           f"{trace.subset_checks} of single columns; levels {recoding.levels}, loss {float(recoding.losses['gcp'] or 0):.6f}, "
           f"{recoding.suppressed_rows} rows suppressed")  # fmt: skip
     if waves:
-        print(f"  {len(waves)} waves on Spark: median {sorted(waves)[len(waves) // 2]:.1f} s, longest {max(waves):.1f} s")
+        print(f"  {len(waves)} waves and sets from Spark: median {sorted(waves)[len(waves) // 2]:.1f} s, longest {max(waves):.1f} s")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"  decided in {seconds:.1f} s, {used:.0f} processor seconds; Python's peak memory so far {peak:.0f} MB; "
           f"load {os.getloadavg()[0]:.1f}")  # fmt: skip
