@@ -90,8 +90,9 @@ class SparkChecker:
 
     def told(self) -> str:
         """What was done, in a sentence."""
-        sets = f"; {self.part.sets} smaller sets fetched, {self.part.checked} nodes rolled up from them" if self.part.sets else ""
-        return f"{self.jobs} Spark jobs: {self.waves} waves of at most {self.width} nodes{sets}"
+        sets = f"{self.part.sets} smaller sets fetched, {self.part.checked} nodes rolled up from them in the driver process"
+        jobs = f"{self.jobs} Spark jobs: {self.waves} waves of at most {self.width} nodes"
+        return f"{jobs}; {sets}" if self.part.sets else jobs
 
     def check(self, nodes: Sequence[Levels]) -> list[Verdict]:
         alone = self._singles.verdicts(nodes)
