@@ -15,6 +15,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from anon_spark.algorithms import spark_checker
+from anon_spark.algorithms.checker import pruning
 from anon_spark.algorithms.lattice import decide_with, failing_classes, whole_table
 from anon_spark.algorithms.local_checker import LocalChecker
 from anon_spark.algorithms.node_space import lattice_size
@@ -63,13 +64,18 @@ def shrink(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(waves, "MOST_FIELDS", 5)
 
 
-def problems(first: int, count: int, least: int) -> Iterator[tuple[Problem, FrequencySet]]:
-    """Random problems whose lattice has at least so many nodes."""
+def problems(first: int, count: int, least: int = 1) -> Iterator[tuple[Problem, FrequencySet]]:
+    """Random problems; with ``least``, those whose lattice has as many nodes and whose models all prune."""
     made = (random_problem(random.Random(seed)) for seed in itertools.count(first))
-    return itertools.islice((both for both in made if lattice_size(both[0]) >= least), count)
+    return itertools.islice((both for both in made if least == 1 or (lattice_size(both[0]) >= least and prunes(both[0]))), count)
 
 
-@pytest.mark.parametrize(("kind", "tables", "least"), [("plain", 10, 1), ("kept", 10, 1), ("fetched", 10, 64)])
+def prunes(problem: Problem) -> bool:
+    models = build_all(problem.models)
+    return pruning(models, problem.may_suppress) == models
+
+
+@pytest.mark.parametrize(("kind", "tables", "least"), [("plain", 10, 1), ("kept", 10, 1), ("fetched", 10, 48)])
 def test_the_optimum_on_spark_equals_exhaustive_search(
     spark: SparkSession, full: bool, monkeypatch: pytest.MonkeyPatch, kind: str, tables: int, least: int
 ) -> None:
@@ -80,7 +86,7 @@ def test_the_optimum_on_spark_equals_exhaustive_search(
         right = exhaustive(problem, frequency)
         feasible += right.best is not None
         size = len(frequency.count)
-        more = {"width": 1, "most_cells": 1 + 2 * size // 3} if kind == "fetched" else {"width": 64 if kind == "plain" else 3}
+        more = {"width": 2, "most_cells": 1 + 2 * size // 3} if kind == "fetched" else {"width": 64 if kind == "plain" else 3}
         with Materialised() as kept:
             if kind != "plain":
                 more |= {"kept": kept, "combinations": size}
