@@ -103,7 +103,7 @@ def test_the_optimum_on_spark_equals_exhaustive_search(
 
 def test_no_more_cells_come_to_the_driver_than_may(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     shrink(monkeypatch)
-    problem, frequency = next(problems(10_022, 1, 100))
+    problem, frequency = next(problems(10_023, 1, 100))
     here = LocalChecker(problem, build_all(problem.models), frequency)
     encoded = encode(cells_of(spark, problem, frequency), problem.hierarchies, len(problem.sensitive))
     whole = RolledSet(here.bottom, numbered(encoded, problem.values), len(frequency.count))
