@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,9 +14,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SHARED = Path(os.environ.get("ANON_SPARK_SHARED") or Path(__file__).resolve().parents[2] / "shared")
+LEFT_OUT = pytest.StashKey[Counter[str]]()
+"""Why tests are left out -> how many."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.stash[LEFT_OUT] = Counter()
     config.addinivalue_line("markers", "shared: reads the folder of real data beside the checkout; left out where it is absent")
     config.addinivalue_line("markers", "spark: needs a Spark session")
     config.addinivalue_line("markers", "parity: run again over Spark Connect and on PySpark 3.5 by scripts/parity")
@@ -30,12 +34,27 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out, and count as deselected, what needs absent data, and the long counts unless asked for."""
     absent = not (SHARED / "data").is_dir()
     full = config.getoption("--full")
-    out = [
-        item for item in items if (item.get_closest_marker("shared") and absent) or (item.get_closest_marker("long") and not full)
-    ]
+    kept: list[pytest.Item] = []
+    out: list[pytest.Item] = []
+    for item in items:
+        if item.get_closest_marker("shared") and absent:
+            config.stash[LEFT_OUT][f"read the shared data ({SHARED / 'data'} is absent)"] += 1
+            out.append(item)
+        elif item.get_closest_marker("long") and not full:
+            config.stash[LEFT_OUT]["take long (--full runs them)"] += 1
+            out.append(item)
+        else:
+            kept.append(item)
     if out:
         config.hook.pytest_deselected(items=out)
-        items[:] = [item for item in items if item not in set(out)]
+        items[:] = kept
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """How many tests ran, and which were left out and why."""
+    ran = sum(len(terminalreporter.getreports(kind)) for kind in ("passed", "failed"))
+    why = [f"{number} that {reason}" for reason, number in config.stash[LEFT_OUT].items()]
+    terminalreporter.write_sep("-", f"{ran} tests ran; left out: {', '.join(why) or 'none'}")
 
 
 @pytest.fixture(scope="session")
