@@ -248,7 +248,7 @@ def test_a_plan_shows_what_a_run_would_do() -> None:
 
 def test_a_plan_without_input_and_output_is_for_the_caller() -> None:
     text = render_plan(Plan(policy=Policy(columns=(Column(name="a", role="insensitive"),)), types={"a": "int"}))
-    assert "the table given" in text and "handed to the caller, 1 columns" in text and "lattice " not in text
+    assert "the table given" in text and "handed to the caller, 1 column\n" in text and "lattice " not in text
 
 
 def test_places_are_named_without_secrets() -> None:
