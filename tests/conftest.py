@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SHARED = Path(os.environ.get("ANON_SPARK_SHARED") or Path(__file__).resolve().parents[2] / "shared")
+ADULT = Path(__file__).resolve().parents[1] / "data/adult.csv"
 LEFT_OUT = pytest.StashKey[Counter[str]]()
 """Why tests are left out -> how many."""
 
@@ -21,6 +23,7 @@ LEFT_OUT = pytest.StashKey[Counter[str]]()
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[LEFT_OUT] = Counter()
     config.addinivalue_line("markers", "shared: reads the folder of real data beside the checkout; left out where it is absent")
+    config.addinivalue_line("markers", "adult: reads the census table; left out where it is absent")
     config.addinivalue_line("markers", "spark: needs a Spark session")
     config.addinivalue_line("markers", "parity: run again over Spark Connect and on PySpark 3.5 by scripts/parity")
     config.addinivalue_line("markers", "long: a long count, run by scripts/test --full alone")
@@ -33,12 +36,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out, and count as deselected, what needs absent data, and the long counts unless asked for."""
     absent = not (SHARED / "data").is_dir()
+    unfetched = absent and not ADULT.is_file()
     full = config.getoption("--full")
     kept: list[pytest.Item] = []
     out: list[pytest.Item] = []
     for item in items:
         if item.get_closest_marker("shared") and absent:
             config.stash[LEFT_OUT][f"read the shared data ({SHARED / 'data'} is absent)"] += 1
+            out.append(item)
+        elif item.get_closest_marker("adult") and unfetched:
+            config.stash[LEFT_OUT][f"read the census table ({ADULT} is absent: scripts/demo fetches it)"] += 1
             out.append(item)
         elif item.get_closest_marker("long") and not full:
             config.stash[LEFT_OUT]["take long (--full runs them)"] += 1
@@ -67,6 +74,24 @@ def full(request: pytest.FixtureRequest) -> bool:
 def shared() -> Path:
     """The folder of real data; tests that use it carry the mark ``shared``."""
     return SHARED / "data"
+
+
+@pytest.fixture(scope="session")
+def adult(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """UCI Adult as scripts/demo fetches it, or made so from the shared data; tests that use it carry the mark ``adult``."""
+    if ADULT.is_file():
+        return ADULT
+    header = (
+        "age,workclass,education,education-num,marital-status,occupation,relationship,race,sex,"
+        "capital-gain,capital-loss,hours-per-week,native-country,income"
+    )
+    with gzip.open(shared / "adult_uci/adult.data.gz", "rt", encoding="utf-8") as file:
+        cells = [line.rstrip("\n").split(",") for line in file if line.strip()]
+    # the third column is a weight of the sample, which the fetched table leaves out
+    rows = [",".join([first.strip(), second, *rest]) for first, second, _, *rest in cells]
+    made = tmp_path_factory.mktemp("adult") / "adult.csv"
+    made.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    return made
 
 
 @pytest.fixture(scope="session")
