@@ -32,8 +32,10 @@ def print_summary(
     report: Report, file: TextIO, *, examples: Sequence[words.Example] = (), release: str | None = None, page: str | None = None
 ) -> None:
     """Print the summary: with colour and the terminal's width on a terminal, plain elsewhere. release, page: where they lie."""
-    terminal = getattr(file, "isatty", lambda: False)()
-    console = Console(file=file, highlight=False, emoji=False, markup=False) if terminal else plain_console(file)
+    if not getattr(file, "isatty", lambda: False)():
+        file.write(render_summary(report, examples=examples, release=release, page=page))
+        return
+    console = Console(file=file, highlight=False, emoji=False, markup=False)
     console.print(summary(report, examples=examples, release=release, page=page))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import re
 from fractions import Fraction
 
 import pytest
@@ -108,6 +109,7 @@ def test_a_terminal_gets_colour_and_a_file_none() -> None:
 
     plain, terminal = io.StringIO(), Terminal()
     print_summary(REPORT, plain)
+    assert plain.getvalue() == render_summary(REPORT) and not re.search(r"[ \t]\n", plain.getvalue())
     assert "\x1b" not in plain.getvalue() and plain.getvalue().startswith("Published: 32,397 rows")
     print_summary(REPORT, terminal)
     assert "Published" in terminal.getvalue()
