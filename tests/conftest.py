@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,10 +15,15 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SHARED = Path(os.environ.get("ANON_SPARK_SHARED") or Path(__file__).resolve().parents[2] / "shared")
+ADULT = Path(__file__).resolve().parents[1] / "data/adult.csv"
+LEFT_OUT = pytest.StashKey[Counter[str]]()
+"""Why tests are left out -> how many."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.stash[LEFT_OUT] = Counter()
     config.addinivalue_line("markers", "shared: reads the folder of real data beside the checkout; left out where it is absent")
+    config.addinivalue_line("markers", "adult: reads the census table; left out where it is absent")
     config.addinivalue_line("markers", "spark: needs a Spark session")
     config.addinivalue_line("markers", "parity: run again over Spark Connect and on PySpark 3.5 by scripts/parity")
     config.addinivalue_line("markers", "long: a long count, run by scripts/test --full alone")
@@ -29,13 +36,32 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out, and count as deselected, what needs absent data, and the long counts unless asked for."""
     absent = not (SHARED / "data").is_dir()
+    unfetched = absent and not ADULT.is_file()
     full = config.getoption("--full")
-    out = [
-        item for item in items if (item.get_closest_marker("shared") and absent) or (item.get_closest_marker("long") and not full)
-    ]
+    kept: list[pytest.Item] = []
+    out: list[pytest.Item] = []
+    for item in items:
+        if item.get_closest_marker("shared") and absent:
+            config.stash[LEFT_OUT][f"read the shared data ({SHARED / 'data'} is absent)"] += 1
+            out.append(item)
+        elif item.get_closest_marker("adult") and unfetched:
+            config.stash[LEFT_OUT][f"read the census table ({ADULT} is absent: scripts/demo fetches it)"] += 1
+            out.append(item)
+        elif item.get_closest_marker("long") and not full:
+            config.stash[LEFT_OUT]["take long (--full runs them)"] += 1
+            out.append(item)
+        else:
+            kept.append(item)
     if out:
         config.hook.pytest_deselected(items=out)
-        items[:] = [item for item in items if item not in set(out)]
+        items[:] = kept
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """How many tests ran, and which were left out and why."""
+    ran = sum(len(terminalreporter.getreports(kind)) for kind in ("passed", "failed"))
+    why = [f"{number} that {reason}" for reason, number in config.stash[LEFT_OUT].items()]
+    terminalreporter.write_sep("-", f"{ran} tests ran; left out: {', '.join(why) or 'none'}")
 
 
 @pytest.fixture(scope="session")
@@ -48,6 +74,24 @@ def full(request: pytest.FixtureRequest) -> bool:
 def shared() -> Path:
     """The folder of real data; tests that use it carry the mark ``shared``."""
     return SHARED / "data"
+
+
+@pytest.fixture(scope="session")
+def adult(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """UCI Adult as scripts/demo fetches it, or made so from the shared data; tests that use it carry the mark ``adult``."""
+    if ADULT.is_file():
+        return ADULT
+    header = (
+        "age,workclass,education,education-num,marital-status,occupation,relationship,race,sex,"
+        "capital-gain,capital-loss,hours-per-week,native-country,income"
+    )
+    with gzip.open(shared / "adult_uci/adult.data.gz", "rt", encoding="utf-8") as file:
+        cells = [line.rstrip("\n").split(",") for line in file if line.strip()]
+    # the third column is a weight of the sample, which the fetched table leaves out
+    rows = [",".join([first.strip(), second, *rest]) for first, second, _, *rest in cells]
+    made = tmp_path_factory.mktemp("adult") / "adult.csv"
+    made.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    return made
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ from anon_spark.algorithms.checker import Checker
 from anon_spark.algorithms.costing import kept_rows
 from anon_spark.algorithms.local_checker import LocalChecker
 from anon_spark.algorithms.search import Found, search
+from anon_spark.domain.counting import counted
 from anon_spark.domain.errors import InfeasibleError
 from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.problem import Problem
@@ -87,6 +88,6 @@ def _exhausted(problem: Problem, checker: Checker, found: Found) -> str:
     held_back = any(level < h.levels - 1 for h, level in zip(problem.hierarchies, top, strict=True))
     advice = f"a higher {'max_level or ' if held_back else ''}suppression limit may help"
     return (
-        f"none of the lattice's {found.trace.nodes} nodes holds {asked}: the most general node ({levels}) fails, because its classes "
-        f"that fail hold {failing} of {problem.rows} rows and {problem.may_suppress} may be suppressed; {advice}"
+        f"none of the lattice's {counted(found.trace.nodes, 'node')} holds {asked}: the most general node ({levels}) fails, because "
+        f"its classes that fail hold {failing:,} of {counted(problem.rows, 'row')} and {problem.may_suppress:,} may be suppressed; {advice}"
     )

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 import click
 
 from anon_spark.audit.release import audit_release
 from anon_spark.audit.result import AuditResult
-from anon_spark.cli import signals
+from anon_spark.cli import signals, streams
 from anon_spark.cli.session import spark_session
 from anon_spark.config.load import load
+from anon_spark.domain.counting import counted
 from anon_spark.domain.errors import AuditError, ConfigurationError, Fault
 from anon_spark.domain.policy import Policy
 from anon_spark.domain.unmapped import OutsideError
+from anon_spark.io.hierarchy_files import tree_faults
 from anon_spark.io.spark_errors import job_faults
 from anon_spark.io.tables import read_release
 from anon_spark.job.check import check as check_job
@@ -24,10 +28,20 @@ from anon_spark.job.steps import PUBLISH
 from anon_spark.report.plan import render_plan
 from anon_spark.report.summary import print_summary
 
+_DOING: Mapping[str, str] = {
+    "frequency set": "reading the table: how many rows have each combination of values",
+    "encode": "finding each value in its hierarchy",
+    "lattice": "searching for the least loss that holds what was asked",
+    "write": "writing to a staging place",
+    "audit": "auditing what was written",
+    PUBLISH: "publishing",
+}
+"""What a step is for, to those who wait for it."""
+
 
 def run(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> None:
     """Run the job and print its summary."""
-    policy = load(conf, sets)
+    policy = _load(conf, sets)
     if policy.output is None:
         raise ConfigurationError([Fault(policy.where, "output", "nothing", "a path", "add the key output: {path: ...}")])
     with spark_session(policy.job, debug) as spark, _values_shown(show_values):
@@ -38,28 +52,36 @@ def run(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> None:
 
 def check(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> None:
     """Print the plan of the job."""
-    policy = load(conf, sets)
+    policy = _load(conf, sets)
     with spark_session("check", debug) as spark, _values_shown(show_values):
-        click.echo(render_plan(check_job(spark, policy)))
+        click.echo(render_plan(check_job(spark, policy, on_start=_progress)))
 
 
 def audit(conf: str, sets: Sequence[str], debug: bool) -> None:
     """Audit the published table alone and print what was found."""
-    policy = load(conf, sets)
+    policy = _load(conf, sets)
     sink = policy.output
     if sink is None or sink.path is None:
         raise ConfigurationError(
             [Fault(policy.where, "output", "nothing", "the path of a release", "add the key output: {path: ...}")]
         )
     with spark_session("audit", debug) as spark, job_faults(policy.where):
+        _progress("audit")
         result = audit_release(read_release(spark, sink, policy.where), policy)
     _print_audit(policy, result)
+
+
+def _load(conf: str, sets: Sequence[str]) -> Policy:
+    """The policy, its hierarchy files looked at with it, so that all that is wrong is told at once."""
+    near = Path(conf).parent
+    return load(conf, sets, lambda tree: tree_faults(tree.path, tree.sep, near))
 
 
 def _print_audit(policy: Policy, result: AuditResult) -> None:
     for model in result.models:
         click.echo(f"{model.model}: {'holds' if model.holds else 'FAILS'} (worst class: {model.worst})")
-    click.echo(f"{result.rows} rows in {result.classes} classes; sizes {result.smallest} to {result.largest}")
+    printed = counted(result.classes or 0, "class", "classes")
+    click.echo(f"{counted(result.rows or 0, 'row')} in {printed}; sizes {result.smallest} to {result.largest}")
     for sentence in result.cannot_know:
         click.echo(f"not known without the input: {sentence}")
     if not result.ok:
@@ -72,17 +94,20 @@ def _progress(step: str) -> None:
         raise KeyboardInterrupt
     if step == PUBLISH:
         signals.ignore()
-    if sys.stderr.isatty():
-        click.echo(f"... {step}", err=True)
+    streams.say(f"anon-spark: {_DOING.get(step, step)} ...")
 
 
 @contextlib.contextmanager
 def _values_shown(asked: bool) -> Iterator[None]:
-    """Names values outside a hierarchy, up to 5 a column, where ``--show-values`` asks for raw data."""
+    """Names values outside a hierarchy, up to 5 a column, where ``--show-values`` asks for raw data; else tells of that option."""
     try:
         yield
     except OutsideError as error:
-        for column in error.errors if asked else ():
+        if not asked:
+            advice = "--show-values names some"
+            faults = [replace(fault, advice=f"{fault.advice}; {advice}" if fault.advice else advice) for fault in error.faults]
+            raise OutsideError(faults, error.errors) from None
+        for column in error.errors:
             for value, rows in column.worst(5):
-                click.echo(f"{column.column}: {value!r} in {rows} row{'' if rows == 1 else 's'}", err=True)
+                streams.say(f"column {column.column}: {value!r} in {counted(rows, 'row')}")
         raise

@@ -10,7 +10,7 @@ from typing import TextIO
 
 import click
 
-from anon_spark.cli import commands, signals
+from anon_spark.cli import commands, signals, streams
 from anon_spark.domain.errors import AnonError, PlatformError
 from anon_spark.io.spark_errors import SPARK_ERRORS, as_ours
 
@@ -21,7 +21,7 @@ INTERNAL = 1
 def guarded(action: Callable[[], None], debug: bool) -> int:
     """Run one command; returns its exit code. Errors go to standard error, a line each, without a row or a trace."""
     try:
-        with signals.heard():
+        with streams.ours_alone(debug), signals.heard():
             action()
         return 0
     except (Exception, KeyboardInterrupt) as error:
@@ -55,7 +55,7 @@ def _told(error: AnonError) -> int:
 
 
 def _say(line: str) -> None:
-    click.echo(f"error: {line}", err=True)
+    streams.say(f"error: {line}")
 
 
 class _OursAlone(logging.StreamHandler[TextIO]):
@@ -82,13 +82,18 @@ DEBUG = click.option(
 )
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+CODES = """Exit codes: 0 done; 1 our own fault; 2 the configuration is wrong; 3 the data does not fit it; 4 proven impossible; 5 the audit
+refused the release; 6 none found; 7 Spark, Java or the machine failed; 8 another run holds the output; 130 interrupted. Nothing is
+published but on 0."""
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, epilog=CODES)
 @click.version_option(package_name="anon-spark")
 def cli() -> None:
-    """Anonymize tables about people where they live, on Spark."""
+    """Anonymize tables about people where they live, on Spark. CONF is the configuration of a job, a YAML file."""
 
 
-@cli.command()
+@cli.command(short_help="Anonymize the table, audit the release, publish it.")
 @CONF
 @SETS
 @SHOW
@@ -100,7 +105,7 @@ def run(conf: str, sets: tuple[str, ...], show_values: bool, verbose: bool, debu
     sys.exit(guarded(lambda: commands.run(conf, sets, show_values, debug), debug))
 
 
-@cli.command()
+@cli.command(short_help="Show what a run would do, and warn; write nothing.")
 @CONF
 @SETS
 @SHOW
@@ -112,7 +117,7 @@ def check(conf: str, sets: tuple[str, ...], show_values: bool, verbose: bool, de
     sys.exit(guarded(lambda: commands.check(conf, sets, show_values, debug), debug))
 
 
-@cli.command()
+@cli.command(short_help="Audit a published release again.")
 @CONF
 @SETS
 @VERBOSE

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from pyspark.sql import SparkSession
 
-from anon_spark.cli import signals
+from anon_spark.cli import signals, streams
 from anon_spark.domain.errors import PlatformError
 from anon_spark.io.spark_errors import SPARK_ERRORS, error_class
 
@@ -20,8 +20,8 @@ def spark_session(name: str, log_spark: bool = False) -> Iterator[SparkSession]:
     """A session that is stopped at the end, unless it was there before; master, settings and remote address come from spark-submit or
     the environment.
 
-    log_spark: let Spark write its own log as it is configured; without it a session that is started here writes none, because Spark
-    logs the text of failures, and with them values of the data. Raises PlatformError where no session can be started.
+    log_spark: let Java and Spark write as they are configured; without it a session that is started here writes nothing, because
+    Spark logs the text of failures, and with them values of the data. Raises PlatformError where no session can be started.
     """
     # Spark 4 logs the text of failed queries through this logger: names of the user's tables, at the least
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
@@ -30,12 +30,13 @@ def spark_session(name: str, log_spark: bool = False) -> Iterator[SparkSession]:
         with warnings.catch_warnings():
             # a Connect server that PySpark starts itself takes settings as it starts, and refuses them once more when it runs
             warnings.filterwarnings("ignore", "Failed to set ")
-            spark = before or _builder(name, log_spark).getOrCreate()
+            spark = before or _started(name, log_spark)
         # Spark's own handler asks the JVM to cancel all jobs on the very connection that waits for one
         signals.listen()
     except (*SPARK_ERRORS, OSError, RuntimeError) as error:
         raise PlatformError(
-            f"no Spark session could be started ({error_class(error)}); is Java 17 on the PATH, and the cluster up?"
+            f"no Spark session could be started ({error_class(error)}); is Java 17 on the PATH, and the cluster up? "
+            "--debug shows what Java and Spark say"
         ) from None
     try:
         yield spark
@@ -44,6 +45,12 @@ def spark_session(name: str, log_spark: bool = False) -> Iterator[SparkSession]:
             # a JVM that died with the job is stopped already
             with contextlib.suppress(*SPARK_ERRORS, OSError):
                 spark.stop()
+
+
+def _started(name: str, log_spark: bool) -> SparkSession:
+    streams.say("anon-spark: starting Spark ...")
+    with contextlib.nullcontext() if log_spark else streams.children_unheard():
+        return _builder(name, log_spark).getOrCreate()
 
 
 def _builder(name: str, log_spark: bool) -> SparkSession.Builder:

@@ -1,4 +1,5 @@
-"""A termination signal ends a run as Ctrl-C does, with everything of it removed; past the last step a run is finished instead."""
+"""A termination signal, or a closed terminal, ends a run as Ctrl-C does, with everything of it removed; past the last step a run is
+finished instead."""
 
 from __future__ import annotations
 
@@ -9,15 +10,14 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import NoReturn
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 _came: list[int] = []
 
 
 @contextlib.contextmanager
 def heard() -> Iterator[None]:
-    """In the body both signals interrupt the main thread; the handlers of before are put back."""
+    """In the body the signals interrupt the main thread; the handlers of before are put back."""
     _came.clear()
     before = {number: signal.getsignal(number) for number in _SIGNALS}
     listen()
@@ -35,14 +35,15 @@ def came() -> bool:
 
 
 def listen() -> None:
-    """Let both signals interrupt the main thread, as they may no longer do once somebody else has set a handler."""
+    """Let the signals interrupt the main thread, as they may no longer do once somebody else has set a handler; nohup stays nohup."""
     if _in_main_thread():
         for number in _SIGNALS:
-            signal.signal(number, _interrupt)
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, _interrupt)
 
 
 def ignore() -> None:
-    """Let neither interrupt what can't be taken back: renaming takes a moment, and half of it is worse than all of it."""
+    """Let none interrupt what can't be taken back: renaming takes a moment, and half of it is worse than all of it."""
     if _in_main_thread():
         for number in _SIGNALS:
             signal.signal(number, signal.SIG_IGN)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 
 from anon_spark.config.column_checks import check_columns
@@ -13,24 +13,36 @@ from anon_spark.config.keys import ColumnKeys, TopKeys
 from anon_spark.config.model_checks import check_models, column_of
 from anon_spark.config.notes import Notes
 from anon_spark.config.unbuilt import check_built
-from anon_spark.domain.errors import InternalError
-from anon_spark.domain.policy import Column, ModelSpec, Policy, Settings, Sink, Source, Suppression
+from anon_spark.domain.errors import Fault, InternalError
+from anon_spark.domain.policy import Column, FileHierarchy, ModelSpec, Policy, Settings, Sink, Source, Suppression
+
+Look = Callable[[FileHierarchy], Iterable[Fault]]
+"""Looks at a hierarchy's file: what is wrong with it."""
 
 
-def build(raw: object, notes: Notes) -> Policy:
-    """The policy that a plain configuration asks for.
+def build(raw: object, notes: Notes, look: Look | None = None) -> Policy:
+    """The policy that a plain configuration asks for. look: at hierarchy files, where their faults are to be told with the rest.
 
-    Raises ConfigurationError with every fault: of single keys, across keys, and of what is not built yet.
+    Raises ConfigurationError with every fault: of single keys, across keys, of hierarchy files, and of what is not built yet.
     """
     draft = read_draft(raw, notes)
     check_endpoints(draft, notes)
     check_columns(draft, notes)
     check_models(draft, notes)
+    if look is not None:
+        _look(draft, look, notes)
     check_built(raw, notes)
     notes.stop()
     if draft.top.keys is None:
         raise InternalError("a configuration without faults could not be read")
     return _policy(draft, draft.top.keys, notes.where)
+
+
+def _look(draft: Draft, look: Look, notes: Notes) -> None:
+    for column in draft.columns:
+        if column.role in (None, "quasi-identifier") and isinstance(column.hierarchy, FileHierarchy):
+            for fault in look(column.hierarchy):
+                notes.add((*column.piece.key, "hierarchy"), f"{fault.where}: {fault.found}", fault.expected, fault.advice)
 
 
 def _policy(draft: Draft, top: TopKeys, where: str) -> Policy:

@@ -34,9 +34,8 @@ def _names(draft: Draft, notes: Notes) -> None:
     """Names that are equal, or equal but for capitals: Spark compares without case unless told otherwise."""
     seen: dict[str, tuple[int, str]] = {}
     for number, column in enumerate(draft.columns):
-        if column.keys is None:
+        if (name := column.name) is None:
             continue
-        name = column.keys.name
         first = seen.setdefault(name.lower(), (number, name))
         if first[0] != number:
             how = "" if first[1] == name else f", {first[1]!r} but for capitals"

@@ -24,10 +24,11 @@ from anon_spark.domain.policy import HierarchySpec
 
 @dataclass(frozen=True)
 class ColumnDraft:
-    """One column; hierarchy is None where none is given or a faulty one is."""
+    """One column; hierarchy is None where none is given or a faulty one is; name: None where it can't be read."""
 
     piece: Piece[ColumnKeys]
     hierarchy: HierarchySpec | None = None
+    name: str | None = None
 
     @property
     def keys(self) -> ColumnKeys | None:
@@ -71,6 +72,11 @@ class Draft:
     def roles_known(self) -> bool:
         """Whether every column could be read, so that what is missing is really missing."""
         return bool(self.columns) and all(column.role is not None for column in self.columns)
+
+    def lacks(self, name: str) -> bool:
+        """Whether no column is called so, though the roles of some may not be known."""
+        names = [column.name for column in self.columns]
+        return bool(names) and None not in names and name not in names
 
     def of_role(self, role: str) -> list[ColumnDraft]:
         """The columns of one role."""
@@ -118,9 +124,11 @@ def _items(given: Mapping[str, object], name: str, meaning: str, notes: Notes) -
 
 def _column(raw: object, key: Key, notes: Notes) -> ColumnDraft:
     piece = read_piece(ColumnKeys, raw, key, notes)
-    if piece.keys is None or piece.keys.hierarchy is None:
-        return ColumnDraft(piece)
-    return ColumnDraft(piece, read_hierarchy(piece.keys.hierarchy, (*key, "hierarchy"), notes))
+    given = raw if isinstance(raw, Mapping) else {}
+    name = piece.keys.name if piece.keys else given.get("name") if "name" not in piece.bad else None
+    hierarchy = given.get("hierarchy") if "hierarchy" not in piece.bad else None
+    tree = None if hierarchy is None else read_hierarchy(hierarchy, (*key, "hierarchy"), notes)
+    return ColumnDraft(piece, tree, name if isinstance(name, str) else None)
 
 
 def _model(raw: object, key: Key, notes: Notes) -> ModelDraft:

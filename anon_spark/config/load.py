@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
-from anon_spark.config.build import build
+from anon_spark.config.build import Look, build
 from anon_spark.config.notes import Notes, did_you_mean
 from anon_spark.config.overrides import override
 from anon_spark.config.plain import plain
@@ -15,9 +15,10 @@ from anon_spark.domain.policy import Policy
 MOST_BYTES = 8 * 1024 * 1024
 
 
-def load(path: str | os.PathLike[str], sets: Sequence[str] = ()) -> Policy:
+def load(path: str | os.PathLike[str], sets: Sequence[str] = (), look: Look | None = None) -> Policy:
     """The policy of a YAML file, with overrides such as ``privacy.0.k=25`` or ``columns.age.max_level=2`` laid over it.
 
+    look: at hierarchy files, whose faults are then told with the configuration's.
     Raises ConfigurationError with every fault, each with file and line, key, what was found and expected.
     """
     notes = Notes(os.fspath(path))
@@ -26,7 +27,7 @@ def load(path: str | os.PathLike[str], sets: Sequence[str] = ()) -> Policy:
         if not notes.found and not sets:
             notes.add((), "nothing: the file is empty", "a mapping such as job: lattice")
         notes.stop()
-    return build(override(raw, sets, notes), notes)
+    return build(override(raw, sets, notes), notes, look)
 
 
 def parse(mapping: Mapping[str, object], where: str = "policy") -> Policy:

@@ -43,9 +43,11 @@ def column_of(model: ModelDraft, draft: Draft) -> str | None:
 
 def _column(model: ModelDraft, keys: OneColumnKeys, draft: Draft, notes: Notes) -> None:
     key, sensitive = (*model.piece.key, "column"), draft.names("sensitive")
-    if not draft.roles_known or "column" in model.piece.bad:
+    if "column" in model.piece.bad:
         return
-    if not sensitive:
+    if not draft.roles_known:
+        _undeclared(keys.column, key, draft, notes)
+    elif not sensitive:
         notes.add(key, show(keys.column) if keys.column else "nothing", "a column with role sensitive; there is none")
     elif keys.column is None:
         if len(sensitive) > 1:
@@ -54,6 +56,15 @@ def _column(model: ModelDraft, keys: OneColumnKeys, draft: Draft, notes: Notes) 
         other = next((column.role for column in draft.columns if column.keys and column.keys.name == keys.column), None)
         found = f"{keys.column!r}" + (f", whose role is {other}" if other else ", which is no column")
         notes.add(key, found, "a sensitive column: " + ", ".join(sensitive), did_you_mean(keys.column, sensitive))
+
+
+def _undeclared(name: str | None, key: Key, draft: Draft, notes: Notes) -> None:
+    """Note what is sure while some column's role can't be read: that none is called so, or that its own role is another."""
+    role = next((column.role for column in draft.columns if name is not None and column.name == name), None)
+    if name is not None and (draft.lacks(name) or role not in (None, "sensitive")):
+        names = [column.name for column in draft.columns if column.name is not None]
+        found = f"{name!r}, " + (f"whose role is {role}" if role else "which is no column")
+        notes.add(key, found, "a sensitive column", "" if role else did_you_mean(name, names))
 
 
 def _diversity(keys: LDiversity, key: Key, bad: frozenset[str], notes: Notes) -> None:
@@ -80,6 +91,6 @@ def _closeness(keys: TCloseness, key: Key, bad: frozenset[str], notes: Notes) ->
 
 def _given(keys: ConfidenceBound, key: Key, draft: Draft, notes: Notes) -> None:
     known = draft.names("quasi-identifier")
-    for number, name in enumerate(keys.given if draft.roles_known else []):
-        if name not in known:
+    for number, name in enumerate(keys.given):
+        if draft.lacks(name) or (draft.roles_known and name not in known):
             notes.add((*key, "given", number), repr(name), "quasi-identifiers: " + ", ".join(known), did_you_mean(name, known))

@@ -116,11 +116,12 @@ class Whole:
     high: int = LARGEST
 
     def __call__(self, value: object) -> int:
-        words = f"an integer >= {self.low}" if self.low > -LARGEST else "an integer of 64 bits"
+        bounded = self.low > -LARGEST
+        words = f"an integer >= {self.low}" if bounded else "an integer of 64 bits"
         if isinstance(value, bool) or not isinstance(value, int):
             raise Refused(show(value), words, _unquoted(value))
         if not self.low <= value <= self.high:
-            raise Refused(show(value), words if value < self.low else f"{words}, of 64 bits")
+            raise Refused(show(value), f"{words}, of 64 bits" if bounded and value > self.high else words)
         return value
 
 

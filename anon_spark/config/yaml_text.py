@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Any
 
 import yaml
 
@@ -24,10 +25,28 @@ _BOOL = re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$")
 _NULL = re.compile(r"^(?:~|null|Null|NULL|)$")
 
 
+class _TooLarge(Exception):
+    """The text is deeper or longer than any configuration; line: where that is seen."""
+
+    def __init__(self, line: int):
+        self.line = line
+        super().__init__()
+
+
 class _Loader(yaml.SafeLoader):
-    """Composes nodes only; its constructors are never called."""
+    """Composes nodes only, and stops at the first that is too deep or too many; its constructors are never called."""
 
     yaml_implicit_resolvers = {}  # noqa: RUF012  (PyYAML declares it so)
+    deep = many = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        """Compose one node and all below it."""
+        self.deep, self.many = self.deep + 1, self.many + 1
+        if self.deep > DEEPEST + 1 or self.many > MOST_NODES:
+            raise _TooLarge(self.peek_event().start_mark.line + 1)
+        node = super().compose_node(parent, index)
+        self.deep -= 1
+        return node
 
 
 _Loader.add_implicit_resolver(_TAG + "bool", _BOOL, list("tTfF"))
@@ -41,8 +60,10 @@ def read_yaml(text: str, notes: Notes, key: Key = ()) -> object:
     """The value of one YAML document, None where it is empty. Faults and the places of keys below ``key`` go to ``notes``."""
     try:
         node = yaml.compose(text, Loader=_Loader)
-    except RecursionError:
-        notes.add(key, f"values nested more than {DEEPEST} deep")
+    except _TooLarge as error:
+        place = Notes(notes.where if key else f"{notes.where}:{error.line}")
+        place.add(key, "values nested too deep, or too many", f"at most {MOST_NODES} values, {DEEPEST} deep")
+        notes.take(place)
         return None
     except yaml.YAMLError as error:
         _syntax(error, text, notes, key)

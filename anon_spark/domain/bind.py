@@ -56,11 +56,11 @@ def _checked(
     column: Column, kind: Kind, spec: Spec, tree: Sequence[Sequence[str]] | None, where: str
 ) -> tuple[FileTree | None, list[Fault]]:
     """The tree of a file, and everything wrong with a hierarchy for values of ``kind``."""
-    key = f"{column.name}.hierarchy"
+    key = f"column {column.name}: hierarchy"
     if isinstance(spec, FileHierarchy):
         if tree is None:
             raise InternalError(f"{column.name}: the lines of its hierarchy file were not handed over")
-        return read_file_tree(tree, kind, spec.path, column.name)
+        return read_file_tree(tree, kind, spec.path, f"column {column.name}")
     if isinstance(spec, IntervalHierarchy):
         name, fits = "intervals", kind in ORDERED
         faults = interval_faults(spec, kind, where, key) if fits else []

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
+from anon_spark.domain.counting import counted
 from anon_spark.domain.errors import Fault
 from anon_spark.domain.ladder import Rung, rung_of
 from anon_spark.domain.policy import ROOT
@@ -92,7 +93,7 @@ def _differing_roots(lines: Sequence[Labels]) -> str:
     if all(len(line) == 1 for line in lines):
         return "lines of a single label (is sep right? do the lines end with the root?)"
     common = Counter(line[-1] for line in lines).most_common(SHOWN)
-    return "lines that end in different roots: " + ", ".join(f"'{label}' ({count} lines)" for label, count in common)
+    return "lines that end in different roots: " + ", ".join(f"'{label}' ({counted(count, 'line')})" for label, count in common)
 
 
 def _leaves(paths: dict[Labels, Labels], kind: Kind) -> tuple[dict[Value, tuple[str, Labels]], list[str]]:

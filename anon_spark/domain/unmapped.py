@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from anon_spark.domain.counting import counted
 from anon_spark.domain.errors import DataError, Fault
 
 
@@ -29,16 +30,16 @@ class UnmappedError(DataError):
         faults = []
         if unmapped:
             counts = self._counts(unmapped, "unmapped")
-            advice = f"add them to the hierarchy, or set others: root; --show-values shows some{'; ' if hint else ''}{hint}"
-            faults.append(Fault(where, f"{column}: {counts}", "", "every value in its hierarchy", advice))
+            advice = f"add them to the hierarchy, or set others: root{'; ' if hint else ''}{hint}"
+            faults.append(Fault(where, f"column {column}: {counts}", "", "every value in its hierarchy", advice))
         if inner:
             counts = self._counts(inner, "inner nodes of the hierarchy")
-            advice = "set inner: accept to make each a leaf under its node; --show-values shows some"
-            faults.append(Fault(where, f"{column}: {counts}", "", "leaves", advice))
+            advice = "set inner: accept to make each a leaf under its node"
+            faults.append(Fault(where, f"column {column}: {counts}", "", "leaves", advice))
         super().__init__(faults)
 
     def _counts(self, found: Mapping[str, int], what: str) -> str:
-        return f"{len(found)} of {self.distinct} distinct values {what}, {sum(found.values())} of {self.rows} rows"
+        return f"{len(found)} of {counted(self.distinct, 'distinct value')} {what}, {sum(found.values()):,} of {counted(self.rows, 'row')}"
 
     def worst(self, limit: int = 5) -> tuple[tuple[str, int], ...]:
         """Up to ``limit`` of the values with their rows, most rows first: raw data, to be shown only to who asked for it."""

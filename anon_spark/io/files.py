@@ -32,6 +32,7 @@ class Files(Protocol):
     """What is needed of a file system. Paths are as configured; every method raises one of FILE_ERRORS on failure."""
 
     def exists(self, path: str) -> bool: ...
+    def is_file(self, path: str) -> bool: ...
     def rename(self, source: str, target: str) -> None: ...
     def delete(self, path: str) -> None: ...
     def write(self, path: str, text: str) -> None: ...
@@ -154,6 +155,19 @@ def refuse_existing(files: Files, sink: Sink, where: str) -> None:
         raise ConfigurationError([fault])
 
 
+def refuse_file(files: Files, path: str, where: str, key: str) -> None:
+    """ConfigurationError where a directory can't be made at ``path``, because a file stands there or above it."""
+    with file_faults(where, key, "it could not be looked for"):
+        above = path.rstrip("/")
+        while above and not files.exists(above):
+            above = posixpath.dirname(above)
+            above = "" if above.endswith((":", ":/")) else above
+        taken = bool(above) and files.is_file(above)
+    if taken:
+        found = f"{path}, which is a file" if above == path.rstrip("/") else f"{path}, below the file {above}"
+        raise ConfigurationError([Fault(where, key, found, "a directory, or a new path", "choose another")])
+
+
 class _HadoopFiles:
     """Hadoop's file system of a path, through the JVM of a classic session."""
 
@@ -167,6 +181,9 @@ class _HadoopFiles:
 
     def exists(self, path: str) -> bool:
         return bool(self._fs.exists(self._path(path)))
+
+    def is_file(self, path: str) -> bool:
+        return self.exists(path) and bool(self._fs.getFileStatus(self._path(path)).isFile())
 
     def rename(self, source: str, target: str) -> None:
         # HDFS would move the source *into* an existing target
@@ -208,6 +225,9 @@ class _ArrowFiles:
 
     def exists(self, path: str) -> bool:
         return bool(self._fs.get_file_info(self._path(path)).type != fs.FileType.NotFound)
+
+    def is_file(self, path: str) -> bool:
+        return bool(self._fs.get_file_info(self._path(path)).type == fs.FileType.File)
 
     def rename(self, source: str, target: str) -> None:
         if self.exists(target):

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
+import stat
 from pathlib import Path
 
 from anon_spark.domain.errors import ConfigurationError, Fault
+
+_ABSENT = "no such file"
+_SHOWN = 200
+"""Characters of a path that a message repeats."""
 
 
 def read_tree(path: str, sep: str = ";", *, near: Path | None = None) -> list[list[str]]:
@@ -45,12 +51,36 @@ def _find(path: str, near: Path | None) -> Path:
     for candidate in (*((near / given, near / given.name) if near is not None else ()), Path(given.name)):
         if candidate not in tried:
             tried.append(candidate)
-    for candidate in tried:
-        if candidate.is_file():
-            return candidate
-    found = "a directory" if given.is_dir() else "no such file"
-    raise _error(path, found, "a hierarchy file", f"tried {', '.join(str(candidate.absolute()) for candidate in tried)}")
+    kinds = [_kind(candidate) for candidate in tried]
+    if "" in kinds:
+        return tried[kinds.index("")]
+    found = next((kind for kind in kinds if kind != _ABSENT), _ABSENT)
+    shown = ", ".join(str(candidate.absolute()) for candidate in tried)
+    raise _error(path, found, "a hierarchy file", f"tried {shown}" if len(path) <= _SHOWN and path.isprintable() else "")
+
+
+def _kind(path: Path) -> str:
+    """What stands at a path, in words; "" for a file."""
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        absent = error.errno in (errno.ENOENT, errno.ENOTDIR)
+        return _ABSENT if absent else f"a path that can't be read ({error.strerror})"
+    except ValueError:
+        return "a path with a NUL character"
+    return "" if stat.S_ISREG(mode) else "a directory" if stat.S_ISDIR(mode) else "no regular file"
+
+
+def tree_faults(path: str, sep: str, near: Path) -> tuple[Fault, ...]:
+    """What ``read_tree`` would refuse."""
+    try:
+        read_tree(path, sep, near=near)
+    except ConfigurationError as error:
+        return error.faults
+    return ()
 
 
 def _error(where: str, found: str, expected: str, advice: str = "") -> ConfigurationError:
-    return ConfigurationError([Fault(where, "hierarchy", found, expected, advice)])
+    name = where if len(where) <= _SHOWN else where[:_SHOWN] + "..."
+    name = name if name.isprintable() else repr(name)
+    return ConfigurationError([Fault(name, "hierarchy", found, expected, advice)])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pyspark.sql import DataFrame, SparkSession
 
 from anon_spark.algorithms.lattice import refuse_infeasible
@@ -22,7 +24,9 @@ from anon_spark.plans.profile import profile, warnings_from
 from anon_spark.report.plan import Plan
 
 
-def check(spark: SparkSession, policy: Policy, table: DataFrame | None = None) -> Plan:
+def check(
+    spark: SparkSession, policy: Policy, table: DataFrame | None = None, on_start: Callable[[str], None] = lambda name: None
+) -> Plan:
     """Bind the policy to its input and describe the run. Raises what a run would raise before its search, all but infeasibility."""
     trees = read_trees(policy)
     with job_faults(policy.where):
@@ -33,7 +37,7 @@ def check(spark: SparkSession, policy: Policy, table: DataFrame | None = None) -
         null_rows = null_rows_of(table, policy)
         usable = without_null_rows(table, policy)
         with Materialised() as kept:
-            gathered = gather(usable, policy, bound, trees, kept, Steps())
+            gathered = gather(usable, policy, bound, trees, kept, Steps(on_start))
         problem = gathered.problem
         feasibility = []
         try:

@@ -10,6 +10,7 @@ from anon_spark.algorithms.node_space import lattice_size
 from anon_spark.algorithms.search import node_limit
 from anon_spark.algorithms.spark_checker import SparkChecker
 from anon_spark.algorithms.star import star_holds
+from anon_spark.domain.counting import counted
 from anon_spark.domain.errors import ConfigurationError, Fault
 from anon_spark.domain.frequency import bytes_held
 from anon_spark.domain.policy import Policy
@@ -47,7 +48,7 @@ def decide_levels(spark: SparkSession, policy: Policy, gathered: Gathered, kept:
         else:
             plan, told = _on_spark(policy, gathered, kept)
         trace = plan.recoding.trace
-        said.append(f"{trace.nodes:,} nodes: {trace.checked:,} checked, {trace.marked:,} marked, {trace.pruned:,} pruned.")
+        said.append(f"{counted(trace.nodes, 'node')}: {trace.checked:,} checked, {trace.marked:,} marked, {trace.pruned:,} pruned.")
         said.extend(f"{sentence[0].upper()}{sentence[1:]}." for sentence in (*trace.steps, *told))
         if policy.suppression.show == "star" and plan.recoding.suppressed_rows and not plan.star:
             said.append("The suppressed rows do not hold every model as a class: they are dropped, not printed.")

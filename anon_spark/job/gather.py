@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from anon_spark.domain.bind import bind, coverage
+from anon_spark.domain.counting import counted
 from anon_spark.domain.errors import ConfigurationError, DataError, Fault, InfeasibleError
 from anon_spark.domain.frequency import FrequencySet, bytes_held
 from anon_spark.domain.hierarchy import Hierarchy
@@ -82,7 +83,7 @@ def gather(table: DataFrame, policy: Policy, bound: BoundSchema, trees: Trees, k
     with steps.step("frequency set") as said:
         cells = kept.keep(frequencies(table, bound.quasi_identifiers, bound.counted), "frequency-set")
         total = fetch_row(totals(cells, d, s))
-        said.append(f"Grouped {total['rows']:,} rows into {total['cells']:,} distinct combinations.")
+        said.append(f"Grouped {counted(total['rows'], 'row')} into {counted(total['cells'], 'distinct combination')}.")
     if total["rows"] == 0:
         raise InfeasibleError(f"{policy.where}: the input has no rows: there is nothing to publish")
     in_driver = bytes_held(total["cells"], d, s) <= policy.settings.driver_megabytes * 1_000_000
@@ -94,7 +95,7 @@ def gather(table: DataFrame, policy: Policy, bound: BoundSchema, trees: Trees, k
         hierarchies = bind_all(policy, bound, values[:d], trees)
         problem = _problem(policy, bound, hierarchies, values, int(total["rows"]))
         local = None if fetched is None else encode(fetched, names[:d], hierarchies, names[d:], problem.values, ROWS)
-        said.append(f"Bound {d} hierarchies; deciding {'in the driver process' if in_driver else 'on Spark'}.")
+        said.append(f"Bound {counted(d, 'hierarchy', 'hierarchies')}; deciding {'in the driver process' if in_driver else 'on Spark'}.")
     return Gathered(problem, _whole(problem, values[d:]), cells, local, int(total["fingerprint"]), int(total["cells"]))
 
 
@@ -126,7 +127,7 @@ def _distinct(cells: DataFrame, d: int, s: int, policy: Policy) -> list[Values]:
 def _refuse_nulls(values: Sequence[Values], policy: Policy) -> None:
     advice = "clean the input, or set nulls to value or suppress"
     faults = [
-        Fault(policy.where, column.name, f"null in {known[None]:,} rows", "no null (nulls: fail)", advice)
+        Fault(policy.where, f"column {column.name}", f"null in {counted(known[None], 'row')}", "no null (nulls: fail)", advice)
         for column, known in zip(policy.quasi_identifiers, values, strict=True)
         if None in known
     ]

@@ -26,6 +26,7 @@ from anon_spark.io.files import (
     put_in_place,
     real_place,
     refuse_existing,
+    refuse_file,
     refuse_patterns,
     refuse_relative,
     staging_of,
@@ -131,6 +132,10 @@ def open_output(spark: SparkSession, policy: Policy, release_id: str) -> Output:
     }
     refuse_relative(spark, policy.where, paths)
     refuse_patterns(policy.where, {key: paths[key] for key in ("output.path", "settings.staging")})
+    if policy.report is not None:
+        with file_faults(policy.where, "report.path", "it could not be looked for"):
+            report = files_of(spark, policy.report)
+        refuse_file(report, policy.report, policy.where, "report.path")
     if policy.output is None or policy.output.path is None:
         staging = posixpath.join(_temporary(spark, policy), f"{HIDDEN}{release_id}")
         return Output(Sink(path=inside(staging)), staging, files_of(spark, staging), True, policy.where)

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from anon_spark.audit.release import audit_release
 from anon_spark.audit.result import AuditResult
+from anon_spark.domain.counting import counted
 from anon_spark.domain.errors import AuditError, ConfigurationError, Fault
 from anon_spark.domain.policy import Policy
 from anon_spark.domain.recoding import FullDomainRecoding
@@ -115,7 +116,8 @@ class _Job:
                     staged, policy, rows_of_input=gathered.problem.rows, suppressed=lost, untouched=self.table.schema
                 )
                 said.append(
-                    f"{len(audit.models)} models over {audit.classes or 0:,} printed classes: {'confirmed' if audit.ok else 'refused'}."
+                    f"{counted(len(audit.models), 'model')} over {counted(audit.classes or 0, 'printed class', 'printed classes')}: "
+                    f"{'confirmed' if audit.ok else 'refused'}."
                 )
             report = self._report(gathered, plan.recoding, audit, output)
             shown = examples(gathered, plan.recoding)

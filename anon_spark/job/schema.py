@@ -55,26 +55,29 @@ def bind_schema(schema: T.StructType, policy: Policy, case_sensitive: bool) -> B
     )
 
 
-def nearest(name: str, names: Sequence[str]) -> str:
-    """Advice that names the most similar valid name; empty where none is similar."""
+def nearest(name: str, names: Sequence[str]) -> str | None:
+    """The most similar of the names; None where none is similar."""
     folded = {other.casefold(): other for other in names}
     found = difflib.get_close_matches(name.casefold(), folded, 1)
-    return f"did you mean {folded[found[0]]!r}?" if found else ""
+    return folded[found[0]] if found else None
 
 
 def _name_faults(schema: T.StructType, policy: Policy, case_sensitive: bool) -> Iterator[Fault]:
     names = schema.names
     where = policy.where
+    listed = {column.name for column in policy.columns}
+    unlisted = [name for name in names if name not in listed]
     for place, column in enumerate(policy.columns):
         if column.name not in names:
-            advice = nearest(column.name, names) or f"its columns: {_some(names)}"
+            meant = nearest(column.name, unlisted) or nearest(column.name, names)
+            advice = f"did you mean {meant!r}?" if meant else f"its columns: {_some(names)}"
             yield Fault(
                 where, f"columns.{place}.name", f"{column.name!r}, which the input lacks", "a column of the input", advice
             )
-    listed = {column.name for column in policy.columns}
-    unlisted = [name for name in names if name not in listed]
+            # what was misspelt is told already
+            unlisted = [name for name in unlisted if name != meant]
     if unlisted and policy.unlisted == "fail":
-        advice = "give each a role, or set unlisted: drop (not published) or keep (published as it is)"
+        advice = "give each a role under columns (identifier: not published), or set unlisted: drop, which publishes none of them"
         yield Fault(where, "columns", f"no role for {_some(unlisted)}", "a role for every column of the input", advice)
     helpers = [name for name in names if name.startswith((HELPER, "__audit_"))]
     if helpers:

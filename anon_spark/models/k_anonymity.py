@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from anon_spark.domain.counting import counted
 from anon_spark.models.base import Size, Statistic, Whole
 
 
@@ -31,4 +32,4 @@ class KAnonymity:
 
     def infeasible(self, whole: Whole, may_suppress: int) -> str | None:
         """Suppression only takes rows away, so too few rows are too few at any limit."""
-        return f"{whole.rows} rows < k = {self.k}" if whole.rows < self.k else None
+        return f"{counted(whole.rows, 'row')} < k = {self.k}" if whole.rows < self.k else None

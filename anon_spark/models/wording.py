@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from anon_spark.domain.counting import counted
+
 
 def decimal(value: Fraction) -> str:
     """A short decimal: 1/5 is 0.2."""
@@ -31,4 +33,4 @@ def named(value: str | None) -> str:
 
 def left_over(may_suppress: int) -> str:
     """What a share was taken of, where rows may be suppressed."""
-    return f" after suppressing {may_suppress} rows" if may_suppress else ""
+    return f" after suppressing {counted(may_suppress, 'row')}" if may_suppress else ""

@@ -10,6 +10,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from anon_spark.domain.counting import counted
 from anon_spark.report import words
 from anon_spark.report.document import Report
 from anon_spark.report.parts import ClassSize, LatticeFigures, LossFigures
@@ -88,7 +89,7 @@ def _tiles(report: Report) -> list[tuple[str, str, str]]:
             )
         )
     if report.suppressed is not None:
-        out.append((words.share(report.suppressed.share), "rows suppressed", f"{words.count(report.suppressed.rows)} rows"))
+        out.append((words.share(report.suppressed.share), "rows suppressed", counted(report.suppressed.rows, "row")))
     if report.risk is not None and report.risk.prosecutor_max is not None:
         out.append((words.share(report.risk.prosecutor_max), "highest risk", "of being picked out in the release"))
     return out

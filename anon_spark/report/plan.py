@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from anon_spark.domain.counting import counted
 from anon_spark.domain.policy import Column, Policy
 from anon_spark.report import words
 from anon_spark.report.places import source_of, target_of, without_secrets
@@ -102,7 +103,7 @@ _KINDS = {
 def _facts(plan: Plan) -> RenderableType:
     """Everything but the columns, each under its name; what is empty is left out."""
     policy, suppression = plan.policy, plan.policy.suppression
-    rows = "" if plan.rows is None else f", {words.count(plan.rows)} rows"
+    rows = "" if plan.rows is None else f", {counted(plan.rows, 'row')}"
     limit = f"at most {words.share(suppression.limit)} of the rows, {suppression.show}" if suppression.limit else "no row"
     best = f", the one that holds with the least {policy.loss} is published"
     return grid({
@@ -111,7 +112,7 @@ def _facts(plan: Plan) -> RenderableType:
         "models": [words.model(spec.model, {"column": spec.column, **spec.parameters}) for spec in policy.privacy],
         "suppress": [limit],
         "nulls": [policy.nulls],
-        "lattice": [] if plan.nodes is None else [f"{words.count(plan.nodes)} nodes{best}"],
+        "lattice": [] if plan.nodes is None else [f"{counted(plan.nodes, 'node')}{best}"],
         "feasible": plan.feasibility,
         "output": [_output(policy)],
         "report": [without_secrets(policy.report)] if policy.report else [],
@@ -124,7 +125,7 @@ def _output(policy: Policy) -> str:
     kept = [column.name for column in policy.columns if column.role not in ("identifier", "person")]
     target = target_of(policy.output)
     if target is None:
-        return f"handed to the caller, {len(kept)} columns"
+        return f"handed to the caller, {counted(len(kept), 'column')}"
     assert policy.output is not None
     by = f", by {', '.join(policy.output.partition_by)}" if policy.output.partition_by else ""
-    return f"{target}, mode {policy.output.mode}{by}, {len(kept)} columns"
+    return f"{target}, mode {policy.output.mode}{by}, {counted(len(kept), 'column')}"

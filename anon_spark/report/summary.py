@@ -10,6 +10,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from anon_spark.domain.counting import counted
 from anon_spark.report import words
 from anon_spark.report.document import Report
 from anon_spark.report.parts import AuditFindings
@@ -31,8 +32,10 @@ def print_summary(
     report: Report, file: TextIO, *, examples: Sequence[words.Example] = (), release: str | None = None, page: str | None = None
 ) -> None:
     """Print the summary: with colour and the terminal's width on a terminal, plain elsewhere. release, page: where they lie."""
-    terminal = getattr(file, "isatty", lambda: False)()
-    console = Console(file=file, highlight=False, emoji=False, markup=False) if terminal else plain_console(file)
+    if not getattr(file, "isatty", lambda: False)():
+        file.write(render_summary(report, examples=examples, release=release, page=page))
+        return
+    console = Console(file=file, highlight=False, emoji=False, markup=False)
     console.print(summary(report, examples=examples, release=release, page=page))
 
 
@@ -104,7 +107,7 @@ def _figures(report: Report, release: str | None, page: str | None) -> dict[str,
     out: dict[str, str | None] = {"suppressed": words.suppressed(report)}
     if report.output is not None:
         size = report.output.class_size
-        sizes = f": {words.count(size.min)} to {words.count(size.max)} rows, median {words.figure(size.median)}" if size else ""
+        sizes = f": {words.count(size.min)} to {counted(size.max, 'row')}, median {words.figure(size.median)}" if size else ""
         out = {"classes": f"{words.count(report.output.classes)}{sizes}", **out}
     if report.loss is not None:
         bound = report.loss.gcp_lower_bound
@@ -113,7 +116,7 @@ def _figures(report: Report, release: str | None, page: str | None) -> dict[str,
     if report.lattice is not None:
         nodes = report.lattice
         out["lattice"] = (
-            f"{words.count(nodes.nodes)} nodes: {nodes.checked:,} checked, {nodes.marked:,} marked, {nodes.pruned:,} pruned"
+            f"{counted(nodes.nodes, 'node')}: {nodes.checked:,} checked, {nodes.marked:,} marked, {nodes.pruned:,} pruned"
         )
     out["audit"] = None if report.audit is None else _audit(report.audit)
     out["time"] = None if report.seconds is None else words.seconds(report.seconds)
@@ -130,7 +133,7 @@ def _audit(audit: AuditFindings) -> str:
         f"{finding.check}: {finding.text}" if finding.text else finding.check for finding in audit.findings if not finding.ok
     ]
     if audit.ok:
-        return f"passed, {len(audit.findings)} checks" if audit.findings else "passed"
+        return f"passed, {counted(len(audit.findings), 'check')}" if audit.findings else "passed"
     return "REFUSED" + (": " + "; ".join(failed[:3]) if failed else "")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from anon_spark.domain.counting import counted
 from anon_spark.report.document import STATUS_OF_EXIT, Report
 from anon_spark.report.plain import number
 
@@ -111,8 +112,7 @@ def verdict(report: Report) -> str:
         return _NOT_PUBLISHED[report.status]
     done = "Published" if report.status == STATUS_OF_EXIT[0] else "Released to the caller, written nowhere"
     if report.output is not None:
-        noun = "class" if report.output.classes == 1 else "classes"
-        done += f": {_rows(report.output.rows)} in {count(report.output.classes)} {noun}"
+        done += f": {counted(report.output.rows, 'row')} in {counted(report.output.classes, 'class', 'classes')}"
     agreed = ""
     if report.audit is not None:
         agreed = " The independent audit agrees." if report.models else " The independent audit found nothing amiss."
@@ -127,12 +127,8 @@ def suppressed(report: Report) -> str | None:
         return None
     if not found.rows and not found.null_rows:
         return "No row was suppressed."
-    text = f"{_rows(found.rows)} suppressed ({share(found.share)})." if found.rows else "No row was suppressed."
-    return text + (f" Left out: {_rows(found.null_rows)} with a null quasi-identifier." if found.null_rows else "")
-
-
-def _rows(number_of: int) -> str:
-    return "1 row" if number_of == 1 else f"{count(number_of)} rows"
+    text = f"{counted(found.rows, 'row')} suppressed ({share(found.share)})." if found.rows else "No row was suppressed."
+    return text + (f" Left out: {counted(found.null_rows, 'row')} with a null quasi-identifier." if found.null_rows else "")
 
 
 def asked(report: Report) -> list[str]:

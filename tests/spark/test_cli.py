@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,7 @@ from pyspark.sql import SparkSession
 
 from anon_spark.audit.result import AuditResult, Finding
 from anon_spark.cli.main import cli
+from anon_spark.io import files
 from anon_spark.job import run as job
 from jobs import quasi, tree
 
@@ -59,7 +61,7 @@ def door(spark: SparkSession, tmp_path: Path) -> Door:
 def told(result: Result, code: int, *expected: str) -> list[str]:
     """The error lines, as many as expected, each holding its text; no trace of ours or of Java's anywhere."""
     assert result.exit_code == code, (result.exit_code, result.output, result.exception)
-    lines = result.stderr.splitlines()
+    lines = [line for line in result.stderr.splitlines() if not line.startswith("anon-spark: ")]
     assert [line for line in lines if line.startswith("error: ")] == lines
     assert len(lines) == len(expected), lines
     assert all(text in line for text, line in zip(expected, lines, strict=True)), lines
@@ -119,7 +121,8 @@ def test_what_the_configuration_has_wrong_is_told_at_once(door: Door) -> None:
     told(door.call("run", "--set", "privacy.0.k=0", suppresion={}), 2, "suppresion", "privacy.0.k")
     told(CliRunner().invoke(cli, ["run", str(door.folder / "none.yaml")]), 2, "no such file")
     columns = [quasi("sexx"), quasi("zip", "flat"), {"name": "illness", "role": "sensitive"}]
-    told(door.call("run", columns=columns), 2, "did you mean 'sex'?", "no role for 'sex'")
+    (line,) = told(door.call("run", columns=columns), 2, "did you mean 'sex'?")
+    assert "keep" not in line
     told(door.call("run", "--set", "output=null"), 2, "output: found nothing")
     told(door.call("audit", "--set", "output=null"), 2, "output: found nothing")
     told(door.call("run", "--set", "input=null"), 2, "input: found nothing")
@@ -129,12 +132,16 @@ def test_what_the_configuration_has_wrong_is_told_at_once(door: Door) -> None:
 def test_values_outside_a_hierarchy_are_counted_and_named_only_when_asked(door: Door) -> None:
     known = tree(door.folder, "sex", "f;*")
     columns = [quasi("sex", known), quasi("zip", tree(door.folder, "zip", "53711;*")), {"name": "illness", "role": "sensitive"}]
-    lines = told(door.call("run", columns=columns), 3, "sex: 1 of 2 distinct values unmapped, 4 of 8 rows", "zip: 2 of 3")
+    counted = ("column sex: 1 of 2 distinct values unmapped, 4 of 8 rows", "column zip: 2 of 3")
+    lines = told(door.call("run", columns=columns), 3, *counted)
+    assert all(line.count("--show-values") == 1 for line in lines)
     assert not any(value in line for value in ("'m'", "53712", "53799") for line in lines)
     for command in ("run", "check"):
         shown = door.call(command, "--show-values", columns=columns)
         assert shown.exit_code == 3
-        assert shown.stderr.splitlines()[:3] == ["sex: 'm' in 4 rows", "zip: '53712' in 2 rows", "zip: '53799' in 2 rows"]
+        lines = [line for line in shown.stderr.splitlines() if not line.startswith("anon-spark: ")]
+        named = ["column sex: 'm' in 4 rows", "column zip: '53712' in 2 rows", "column zip: '53799' in 2 rows"]
+        assert lines[:3] == named and len(lines) == 5 and "--show-values" not in shown.stderr
     assert door.left() == set()
 
 
@@ -212,9 +219,36 @@ def test_a_release_that_the_audit_refuses_is_not_published_but_reported(door: Do
     assert json.loads((door.folder / "report/report.json").read_text())["status"] == "refused"
 
 
-def test_a_report_that_cannot_be_written_stops_the_release(door: Door) -> None:
-    told(door.call("run", report={"path": str(door.conf / "report")}), 7, "report.path: the report could not be written")
+def test_a_report_that_cannot_be_written_stops_the_release(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*arguments: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    for kind in ("_HadoopFiles", "_ArrowFiles"):
+        monkeypatch.setattr(getattr(files, kind), "write", fails)
+    told(door.call("run"), 7, "report.path: the report could not be written (No space left on device)")
     assert door.left() == set()
+
+
+@pytest.mark.parametrize("command", ["run", "check"])
+@pytest.mark.parametrize("scheme", ["", "file:", "file://"])
+def test_a_report_where_a_file_stands_is_refused_before_anything_is_read(door: Door, command: str, scheme: str) -> None:
+    held = door.conf.with_name("in.csv").read_bytes()
+    none = {"format": "csv", "path": str(door.folder / "none.csv")}
+    for path, found in ((door.folder / "in.csv", "which is a file"), (door.folder / "in.csv/a/b", "below the file")):
+        told(door.call(command, report={"path": f"{scheme}{path}"}, input=none), 2, f"report.path: found {scheme}{path}, {found}")
+    assert door.left() == set() and (door.folder / "in.csv").read_bytes() == held
+    (door.folder / "report").mkdir()
+    told(door.call(command, report={"path": f"{scheme}{door.folder}/report/deep/down"}), 0)
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_one_is_singular(door: Door, rows: int) -> None:
+    (door.folder / "in.csv").write_text("sex,zip,illness\n" + "f,53711,flu\n" * rows)
+    told(door.call("run", "--set", "privacy.0.k=3"), 4, f"{rows} row{'s' * (rows > 1)} < k = 3")
+    told(door.call("run", "--set", f"privacy.0.k={rows}"), 0)
+    checked = door.call("check", "--set", f"privacy.0.k={rows}", output={"path": str(door.out / "other")})
+    for text in (checked.stdout, door.call("audit", "--set", f"privacy.0.k={rows}").stdout):
+        assert not re.search(r"\b1 (rows|classes|nodes|columns|values|checks)\b", text), text
 
 
 def test_an_output_that_cannot_be_written_is_one_line(door: Door) -> None:

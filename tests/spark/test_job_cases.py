@@ -194,8 +194,8 @@ def test_all_faults_of_the_columns_come_at_once(spark: SparkSession, tmp_path: P
     with pytest.raises(ConfigurationError) as raised:
         released(spark, [(1, ["x"], 3)], "age int, diag array<string>, when int", policy(columns, staging=tmp_path))
     lines = str(raised.value).splitlines()
-    assert len(lines) == 4
-    assert "did you mean 'age'?" in lines[0] and "no role for 'age'" in lines[1]
+    assert len(lines) == 3
+    assert "did you mean 'age'?" in lines[0] and "no role" not in str(raised.value)
 
 
 def test_weights_and_level_bounds_choose_among_equals(spark: SparkSession, tmp_path: Path) -> None:

@@ -185,6 +185,8 @@ def test_one_fault(key, value, where, found, advice):
 
 
 def test_what_is_allowed_is_said():
+    assert [fault.expected for fault in faults(("seed", 2**63))] == ["an integer of 64 bits"]
+    assert [fault.expected for fault in faults(("privacy.0.k", 2**63))] == ["an integer >= 1, of 64 bits"]
     text = "\n".join(map(str, faults(("columns.0.type", "text"), ("privacy.1.alpha", 0), ("privacy.0.k", 0), ("loss", "x"))))
     losses = "gcp, distortion, glm, discernibility, c-avg"
     for words in ("string, integer, decimal", "a number in (0, 1]", "an integer >= 1", losses):

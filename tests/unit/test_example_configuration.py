@@ -23,6 +23,13 @@ def test_an_example_is_a_sound_configuration(name):
     assert Policy.from_yaml(ROOT / "conf" / name).job == "lattice"
 
 
+def test_the_job_in_the_readme_is_a_sound_configuration(tmp_path):
+    block = (ROOT / "README.md").read_text(encoding="utf-8").split("```yaml\n")[1].split("```")[0]
+    (tmp_path / "people.yaml").write_text(block, encoding="utf-8")
+    policy = Policy.from_yaml(tmp_path / "people.yaml", "privacy.0.k=25", "output.path=out/people-25")
+    assert policy.privacy[0].parameters == {"k": 25} and policy.columns[5].hierarchy.path == "job.csv"
+
+
 def test_the_reference_shows_every_key():
     shown = reference()
     assert set(shown) == set(keys.TopKeys.names())

@@ -176,8 +176,8 @@ def test_faults_of_intervals() -> None:
     assert "widths [1/3]" in refusal(intervals("1/3"), "decimal")
     assert "widths []" in refusal(intervals(), "integer")
     assert "widths above 0" in refusal(intervals("-5"), "integer")
-    assert "x.hierarchy.lower" in refusal(intervals("5", lower=Fraction(9), upper=Fraction(9)), "integer")
-    assert "x.hierarchy.origin: found 1990; expected an ISO date" in refusal(intervals("5", origin=Fraction(1990)), "date")
+    assert "column x: hierarchy.lower" in refusal(intervals("5", lower=Fraction(9), upper=Fraction(9)), "integer")
+    assert "column x: hierarchy.origin: found 1990; expected an ISO date" in refusal(intervals("5", origin=Fraction(1990)), "date")
     assert "intervals on a column of kind boolean" in refusal(intervals("5"), "boolean", ["true"])
     many = refusal(intervals("5", "12", lower="x", origin=Fraction("0.5")), "integer")
     assert len(many.split("\n")) == 3

@@ -142,7 +142,7 @@ def test_an_empty_leaf_is_the_empty_text() -> None:
         ("a;X;A;*\nb;c;X;B;*", "label 'X' with two parents: 'A' at level 2 and 'B' at level 3"),
         ("a;X;X;A;*\nb;X;A;A;*", "that level 2 is not a coarsening of level 1: 'X' goes to 'X' and to 'A'"),
         ("a;X;Y;X;*", "label 'X' with two parents"),
-        ("a;X;ANY\nb;Y;Any", "lines that end in different roots: 'ANY' (1 lines), 'Any' (1 lines)"),
+        ("a;X;ANY\nb;Y;Any", "lines that end in different roots: 'ANY' (1 line), 'Any' (1 line)"),
         ("a\nb", "lines of a single label (is sep right?"),
         ("x;*\ny;x;*", "label 'x' at two places: a leaf, and a group that this leaf is not in"),
         ("a;;*\nb;c;*", "an empty label at level 1 of the line of leaf 'a'"),
@@ -154,7 +154,7 @@ def test_an_empty_leaf_is_the_empty_text() -> None:
 def test_each_fault_of_a_tree_has_its_message(text: str, found: str) -> None:
     lines = refusal(text)
     assert len(lines) == 1
-    assert lines[0].startswith(f"tree.csv: zipcode: found {found}")
+    assert lines[0].startswith(f"tree.csv: column zipcode: found {found}")
 
 
 def test_faults_of_a_tree_come_all_at_once() -> None:
@@ -182,7 +182,8 @@ def test_a_value_outside_is_counted_and_not_told() -> None:
     with pytest.raises(UnmappedError) as caught:
         bound(zips, {"81675": 1, "81667": 1, "81925": 1, "81931": 4})
     error = caught.value
-    assert "zipcode: 1 of 4 distinct values unmapped, 1 of 7 rows" in str(error)
+    assert "column zipcode: 1 of 4 distinct values unmapped, 1 of 7 rows" in str(error)
+    assert "show-values" not in str(error)
     assert "81675" not in str(error) and "\n" not in str(error)
     assert error.exit_code == 3
     assert error.worst() == (("81675", 1),)

@@ -152,7 +152,7 @@ def test_anatomy_eligibility() -> None:
 def test_suppression_may_save_a_share() -> None:
     """(count - S) > alpha * (n - S) refuses: 3 of 10 at 0.2 with 1 to suppress leaves 2 of 9, with 2 leaves 1 of 8."""
     asked = AlphaDeassociation(S, Fraction(1, 5), ("HIV",))
-    assert "after suppressing 1 rows, 0.222" in str(asked.infeasible(whole(HIV=3, flu=7), 1))
+    assert "after suppressing 1 row, 0.222" in str(asked.infeasible(whole(HIV=3, flu=7), 1))
     assert asked.infeasible(whole(HIV=3, flu=7), 2) is None
     assert FrequencyLDiversity(S, 3).infeasible(whole(a=4, b=3, c=3), 0) and not FrequencyLDiversity(S, 3).infeasible(
         whole(a=4, b=3, c=3), 1

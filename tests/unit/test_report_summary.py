@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import re
 from fractions import Fraction
 
 import pytest
@@ -108,6 +109,7 @@ def test_a_terminal_gets_colour_and_a_file_none() -> None:
 
     plain, terminal = io.StringIO(), Terminal()
     print_summary(REPORT, plain)
+    assert plain.getvalue() == render_summary(REPORT) and not re.search(r"[ \t]\n", plain.getvalue())
     assert "\x1b" not in plain.getvalue() and plain.getvalue().startswith("Published: 32,397 rows")
     print_summary(REPORT, terminal)
     assert "Published" in terminal.getvalue()
@@ -248,7 +250,7 @@ def test_a_plan_shows_what_a_run_would_do() -> None:
 
 def test_a_plan_without_input_and_output_is_for_the_caller() -> None:
     text = render_plan(Plan(policy=Policy(columns=(Column(name="a", role="insensitive"),)), types={"a": "int"}))
-    assert "the table given" in text and "handed to the caller, 1 columns" in text and "lattice " not in text
+    assert "the table given" in text and "handed to the caller, 1 column\n" in text and "lattice " not in text
 
 
 def test_places_are_named_without_secrets() -> None:

@@ -36,7 +36,7 @@ def test_all_faults_come_at_once_and_name_what_is_near() -> None:
     assert len(lines) == 5
     assert "columns.0.name: found 'agee', which the input lacks" in lines[0] and "did you mean 'age'?" in lines[0]
     assert "did you mean 'Zip'?" in lines[1]
-    assert "no role for 'age', 'Zip', '__anon_x', '__audit_y'" in lines[2]
+    assert "no role for '__anon_x', '__audit_y'" in lines[2] and "keep" not in lines[2]
     assert "columns named like our own: '__anon_x', '__audit_y'" in lines[3]
     assert "columns.2 (list): found type array<string>" in lines[4] and "explode it" in lines[4]
     assert all(line.startswith("job.yaml: ") for line in lines)
@@ -91,5 +91,21 @@ def test_a_type_or_hierarchy_that_does_not_fit_the_column(kind: T.DataType, more
 
 
 def test_near_names() -> None:
-    assert nearest("OCUPATION", ["age", "occupation"]) == "did you mean 'occupation'?"
-    assert nearest("x", ["age"]) == ""
+    assert nearest("OCUPATION", ["age", "occupation"]) == "occupation"
+    assert nearest("x", ["age"]) is None
+
+
+@pytest.mark.parametrize(
+    ("configured", "told"),
+    [
+        (["agee", "zip"], ["'agee', which the input lacks; expected a column of the input; did you mean 'age'?"]),
+        (["agee", "zpi"], ["did you mean 'age'?", "did you mean 'zip'?"]),
+        (["zip", "zips"], ["'zips', which the input lacks", "no role for 'age'"]),
+        (["zip", "years"], ["its columns: 'age', 'zip'", "no role for 'age'"]),
+        (["zip"], ["no role for 'age'"]),
+    ],
+)
+def test_a_misspelt_column_is_one_fault_and_never_a_reason_to_keep_columns(configured: list[str], told: list[str]) -> None:
+    lines = faults({"age": WHOLE, "zip": TEXT}, *map(column, configured))
+    assert len(lines) == len(told) and all(part in line for part, line in zip(told, lines, strict=True))
+    assert "keep" not in " ".join(lines)

@@ -15,7 +15,8 @@ from packaging.markers import default_environment
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
-BASH_FILES = ["scripts/lib.sh", "scripts/demo", "scripts/run", "scripts/test", "scripts/parity", "scripts/cluster", ".ci/run"]
+NAMES = ["lib.sh", "demo", "anon-spark", "run", "test", "parity", "cluster"]
+BASH_FILES = [".ci/run", *(f"scripts/{name}" for name in NAMES)]
 
 
 @pytest.fixture
@@ -84,6 +85,57 @@ def test_no_java_and_no_means_to_get_one_is_one_line_and_exit_7(clone):
     run = bash(clone, script)
     assert run.returncode == 7
     assert "needs Java 17: install it or set JAVA_HOME" in run.stderr.splitlines()[-1]
+
+
+def without_ensurepip(folder: Path, pip: str) -> Path:
+    """A Python as Debian splits it: venv works without pip alone. pip: what ``-m pip`` does."""
+    return executable(
+        folder / "python3",
+        f"""case "$*" in
+  "-m venv --without-pip "*) exec "{sys.executable}" "$@" ;;
+  "-m venv "*) mkdir -p "$3/bin"; echo "ensurepip is not available" >&2; exit 1 ;;
+  "-m pip "*) {pip} ;;
+  *) exec "{sys.executable}" "$@" ;;
+esac
+""",
+    )
+
+
+def test_a_python_without_ensurepip_makes_an_environment_with_its_own_pip(clone, tmp_path):
+    python = without_ensurepip(tmp_path / "debian", 'printf "%s\\n" "$*"')
+    run = bash(clone, f'make_venv "{python}" && "$venv/bin/python" -c "import sys; print(sys.prefix)"')
+    told = run.stdout.splitlines()
+    assert (run.returncode, told) == (0, [f"-m pip --python {clone}/.venv/bin/python install pip", f"{clone}/.venv"]), run.stderr
+
+
+@pytest.mark.parametrize("other", ["virtualenv", "uv"])
+def test_a_python_without_venv_leaves_it_to_others_that_are_there(clone, tmp_path, other):
+    python = executable(tmp_path / "bare", "exit 1\n")
+    executable(tmp_path / "tools" / other, 'printf "%s\\n" "$*"\n')
+    run = bash(clone, f'make_venv "{python}"', PATH=f"{tmp_path}/tools:{tools(tmp_path)}")
+    assert run.returncode == 0 and f"--python {python} {clone}/.venv\n" in run.stdout, run.stderr
+
+
+def test_no_means_to_make_an_environment_is_one_line_and_exit_7(clone, tmp_path):
+    python = executable(tmp_path / "bare", "exit 1\n")
+    run = bash(clone, f'find_python() {{ echo "{python}"; }}; set_up spark', PATH=str(tools(tmp_path)))
+    assert run.returncode == 7 and not (clone / ".venv").exists()
+    assert "install Python's venv module (Debian: apt install python3-venv) or virtualenv" in run.stderr.splitlines()[-1]
+
+
+def tools(folder: Path) -> Path:
+    """A folder for a PATH with what lib.sh calls, and no means to make an environment."""
+    (folder / "few").mkdir()
+    for name in ("bash", "sh", "cat", "rm", "mkdir", "dirname", "id", "tail", "cksum", "mktemp"):
+        (folder / "few" / name).symlink_to(shutil.which(name) or "/nowhere")
+    return folder / "few"
+
+
+@pytest.mark.long
+def test_an_environment_made_without_ensurepip_takes_packages(clone, tmp_path):
+    python = without_ensurepip(tmp_path / "debian", f'exec "{sys.executable}" "$@"')
+    run = bash(clone, f'make_venv "{python}" && "$venv/bin/python" -m pip install -q wheel && "$venv/bin/python" -c "import wheel"')
+    assert run.returncode == 0, run.stderr
 
 
 def test_what_was_set_for_other_work_does_not_leak_in(clone):
