@@ -60,7 +60,7 @@ def group_cells(problem: Problem, codes: np.ndarray, rows: np.ndarray, most: int
     k = problem.k or 1
     costs, points = prepare(problem.hierarchies, problem.weights, codes)
     blocks = far_seed_blocks(costs, points, rows, most, k)
-    found = [_grouped(problem, codes[block], rows[block], block, k) for block in blocks]
+    found = [grouped(problem, codes[block], rows[block], block, k) for block in blocks]
     parts = pooled(found)
     widest = max(len(block) for block in blocks)
     steps = [f"{len(codes)} combinations in {len(blocks)} blocks, the largest of {widest}: {parts.group.max() + 1} groups"]
@@ -71,7 +71,8 @@ def group_cells(problem: Problem, codes: np.ndarray, rows: np.ndarray, most: int
     return parts, tuple(steps)
 
 
-def _grouped(problem: Problem, codes: np.ndarray, rows: np.ndarray, block: np.ndarray, k: int) -> Parts:
+def grouped(problem: Problem, codes: np.ndarray, rows: np.ndarray, block: np.ndarray, k: int) -> Parts:
+    """Groups of one block of combinations codes (m, d) with rows (m,), which go by the numbers (m,) of ``block``."""
     costs, points = prepare(problem.hierarchies, problem.weights, codes)
     parts = group_block(costs, points, rows, ladders(problem.hierarchies, codes), k)
     return Parts(block[parts.cell], parts.group, parts.held)
@@ -100,8 +101,13 @@ def _across(problem: Problem, codes: np.ndarray, parts: Parts, most: int, k: int
     for block in far_seed_blocks(costs, points, size, share, k, seed, 1):
         inside = np.isin(group, block)
         cells, place = np.unique(cell[inside], return_inverse=True)
-        near, spots = prepare(problem.hierarchies, problem.weights, codes[cells])
         number = np.unique(group[inside], return_inverse=True)[1]
-        better, _ = improve(near, spots, Parts(place.ravel(), number.ravel(), held[inside]), k, rounds=2)
+        better = improved(problem, codes[cells], Parts(place.ravel(), number.ravel(), held[inside]), k)
         found.append(Parts(cells[better.cell], better.group, better.held))
     return pooled(found)
+
+
+def improved(problem: Problem, codes: np.ndarray, parts: Parts, k: int) -> Parts:
+    """Whole groups of combinations codes (m, d) improved among each other."""
+    costs, points = prepare(problem.hierarchies, problem.weights, codes)
+    return improve(costs, points, parts, k, rounds=2)[0]

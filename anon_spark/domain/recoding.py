@@ -71,3 +71,23 @@ class LocalRecoding:
     def nbytes(self) -> int:
         """Bytes of the arrays."""
         return sum(a.nbytes for a in (self.cell, self.group, self.held, self.low, self.high, self.size))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalSummary:
+    """What a local recoding did to the table, wherever it was decided.
+
+    losses: every measure of METHODS 2.3-2.7 by its configuration name, exact; None where it has no meaning (c-avg without k).
+    by_column: gcp's unweighted part of each quasi-identifier, in order. classes, smallest, largest: of the published rows. blocks:
+    how many blocks, then the fewest, the median and the most combinations of one. strategy: how groups were found, in words.
+    """
+
+    suppressed_rows: int
+    classes: int
+    smallest: int
+    largest: int
+    losses: Mapping[str, Fraction | None]
+    by_column: tuple[Fraction, ...]
+    steps: tuple[str, ...] = ()
+    strategy: str = ""
+    blocks: tuple[int, int, int, int] = (0, 0, 0, 0)
