@@ -117,7 +117,7 @@ class _Stage:
         if self.moves is None:
             self.moves = moves
             return
-        further = moves.withColumnsRenamed({GROUP: plans.CLASS, plans.CLASS: "further"})
+        further = moves.select(F.col(GROUP).alias(plans.CLASS), F.col(plans.CLASS).alias("further"))
         moved = self.moves.join(further, plans.CLASS, "left")
         moved = moved.select(GROUP, F.coalesce("further", plans.CLASS).alias(plans.CLASS))
         fresh = moves.join(self.moves, GROUP, "left_anti")

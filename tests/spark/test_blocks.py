@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,7 @@ from hierarchies import bind, flat, hierarchy, model
 from anon_spark.algorithms.lattice import whole_table
 from anon_spark.algorithms.local_blocks import decide_blocks
 from anon_spark.algorithms.local_recoding import decide_local
+from anon_spark.domain.errors import InfeasibleError, NoneFoundError
 from anon_spark.domain.problem import Problem
 from anon_spark.plans.materialise import Materialised
 
@@ -146,3 +149,104 @@ def holds(problem: Problem, held: Counter) -> bool:
     most = spec.parameters["alpha"] * size
     most = math.ceil(most) if spec.parameters.get("refined") else most
     return all(held[v] <= most for v in ([(x,) for x in spec.parameters.get("values") or ()] or held))
+
+
+@pytest.mark.parametrize("asked", [[], [MODELS[0]], [MODELS[2]]], ids=["k", "alpha", "refined"])
+def test_nothing_depends_on_partitions_batches_or_order(spark: SparkSession, asked: list) -> None:
+    rows = rows_of(11, 300)
+    problem, frequency = bind(rows, [TREE, LINE, flat("flat", list("xyz"))], [model("k-anonymity", k=4), *asked], ["s"])
+    first = run(spark, problem, frequency, rows, 25)
+    for turn, (partitions, batch, shuffles) in enumerate([(1, 3, 1), (8, 10_000, 7), (200, 7, 4)]):
+        random.Random(turn).shuffle(rows)
+        with settings(spark, {BATCH: str(batch), "spark.sql.shuffle.partitions": str(shuffles)}):
+            again = run(spark, problem, frequency, rows, 25, partitions)
+        assert again[:2] == first[:2] and again[2] == first[2]
+
+
+def test_repair_across_blocks(spark: SparkSession) -> None:
+    """C23: {1-4} and {11-14}, 23.08 %, wherever the rows lie; no block of two rows could do it alone."""
+    values = [1, 2, 3, 4, 11, 12, 13, 14]
+    rows = [(str(v),) for v in values]
+    line = hierarchy("x", [(str(v), "*") for v in values], {str(v): v for v in values})
+    problem, frequency = bind(rows, [line], [model("k-anonymity", k=3)])
+    found = run(spark, problem, frequency, rows, 2, 4)
+    check(problem, rows, found)
+    assert sorted(box[-1] for box in found[1].values()) == [4, 4] and found[2].losses["gcp"] == Fraction(3, 13)
+
+
+def test_groups_that_break_a_model_merge_across_blocks(spark: SparkSession) -> None:
+    """The low half of the line is all s, the high half all t: no block holds alpha = 1/2, and merges must cross the borders."""
+    rows = [(str(v), "s" if v <= 15 else "t") for v in range(1, 31)] * 2
+    asked = [model("k-anonymity", k=2), model("alpha-deassociation", "s", alpha=Fraction(3, 5))]
+    problem, frequency = bind(rows, [LINE], asked, ["s"])
+    found = run(spark, problem, frequency, rows, 4)
+    for held in check(problem, rows, found).values():
+        assert holds(problem, held)
+    assert any("across blocks" in step for step in found[2].steps)
+
+
+def test_the_merge_stage_ends_in_none_found(spark: SparkSession) -> None:
+    rows = [("1", "s")] * 3 + [("2", "t"), ("3", "s"), ("3", "t")]
+    asked = [model("k-anonymity", k=1), model("alpha-deassociation", "s", alpha=Fraction(2, 5), refined=True)]
+    problem, frequency = bind(rows, [LINE], asked, ["s"])
+    with pytest.raises(NoneFoundError, match="all rows as one group"):
+        run(spark, problem, frequency, rows, 1)
+    rows = [(str(v), "s" if v <= 15 else "t") for v in range(1, 31)] * 2
+    problem, frequency = bind(rows, [LINE], [model("k-anonymity", k=2), model("l-diversity", "s", l=2, kind="distinct")], ["s"])
+    with pytest.raises(NoneFoundError, match="driver_megabytes leaves room for 2"):
+        run(spark, problem, frequency, rows, 4, driver_bytes=8_000)
+    with pytest.raises(InfeasibleError, match="60 rows < k = 61"):
+        run(spark, bind(rows, [LINE], [model("k-anonymity", k=61)])[0], frequency, rows, 4)
+
+
+def test_raw_values_that_are_one_code_share_its_rows(spark: SparkSession) -> None:
+    """007 and 7 are one number: its rows are dealt whatever way they were written."""
+    line = hierarchy("x", [(str(v), "*") for v in (6, 7, 8)], {str(v): v for v in (6, 7, 8)})
+    line.codes.update({"007": 1, "07": 1})  # type: ignore[attr-defined]
+    rows = [("007",)] * 3 + [("07",)] * 2 + [("7",)] * 4 + [("6",), ("8",)]
+    problem, frequency = bind(rows, [line], [model("k-anonymity", k=3)])
+    found = run(spark, problem, frequency, rows, None)
+    check(problem, rows, found)
+    assert len(found[1]) == 3 and found[2].losses["gcp"] == Fraction(3, 11)
+
+
+@pytest.mark.parametrize("kind", ["skew", "equal", "distinct"])
+def test_skew_all_equal_and_all_distinct(spark: SparkSession, kind: str) -> None:
+    """One combination with half of the rows and many sensitive values; one combination alone; no two rows alike."""
+    if kind == "skew":
+        rows = [("a", "1", f"s{i % 40}") for i in range(200)] + [(t, v, f"s{i}") for i, (t, v, _, _) in enumerate(rows_of(3, 200))]
+    elif kind == "equal":
+        rows = [("a", "1", "s0")] * 100
+    else:
+        rows = [(t, v, "s0") for t in "abcdef" for v in PLACES]
+    problem, frequency = bind(rows, [TREE, LINE], [model("k-anonymity", k=10)], ["s"])
+    values = check(problem, rows, run(spark, problem, frequency, rows, 12))
+    assert min(held.total() for held in values.values()) >= 10
+
+
+def test_many_batches_of_one_partition(spark: SparkSession) -> None:
+    """C19: 25,000 rows in one partition, batches of 7 and 10,000 rows: the same, and no class is split by their edges."""
+    draw = random.Random(19)
+    rows = [(draw.choice("abcdef"), draw.choice(list(PLACES)), draw.choice("xyz")) for _ in range(25_000)]
+    problem, frequency = bind(rows, [TREE, LINE, flat("flat", list("xyz"))], [model("k-anonymity", k=10)])
+    found = []
+    for batch, partitions in ((7, 1), (10_000, 1), (10_000, 200)):
+        with settings(spark, {BATCH: str(batch)}):
+            found.append(run(spark, problem, frequency, rows, 100, partitions))
+    assert found[0][:2] == found[1][:2] == found[2][:2]
+    assert min(held.total() for held in check(problem, rows, found[0]).values()) >= 10
+
+
+BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
+
+
+@contextmanager
+def settings(spark: SparkSession, wanted: dict[str, str]) -> Iterator[None]:
+    before = {key: spark.conf.get(key) for key in wanted}
+    for key, value in wanted.items():
+        spark.conf.set(key, value)
+    try:
+        yield
+    finally:
+        for key, value in before.items():
+            spark.conf.set(key, str(value))

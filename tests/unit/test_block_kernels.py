@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -50,7 +51,7 @@ def test_a_tree_sends_its_own_points_to_blocks_of_the_wanted_size(turn: int) -> 
     tree = grow(scale, codes, np.ones(len(codes), np.int64), 200, 1, turn, 2)
     block = route(scale, tree, codes)
     sizes = np.bincount(block, minlength=tree.blocks)
-    assert tree.blocks == len(sizes) and 1 <= sizes.min() and sizes.max() <= 200
+    assert tree.blocks == len(sizes) and sizes.min() >= 1 and sizes.max() <= 200
     assert np.array_equal(route(scale, tree, codes[::-1])[::-1], block)
     assert np.array_equal(np.concatenate([route(scale, tree, codes[i : i + 1]) for i in range(50)]), block[:50])
 
@@ -88,7 +89,7 @@ def test_runs_do_not_depend_on_batches(size: int) -> None:
     found = [[tuple(row.values()) for row in run.to_pylist()] for run in runs(batches, "b", ["x", "y"], 20)]
     assert [row for run in found for row in run] == lines
     assert found == [[tuple(row.values()) for row in run.to_pylist()] for run in runs(table.to_batches(), "b", ["x", "y"], 20)]
-    for one, other in zip(found, found[1:], strict=False):
+    for one, other in pairwise(found):
         assert len({row[0] for row in one}) == 1 and one[-1] != other[0]
         assert one[0][0] != other[0][0] or len(one) + sum(row == other[0] for row in other) > 20
     assert all(len(run) <= 20 or len(set(run)) == 1 for run in found) and len(found[-1]) == 40
