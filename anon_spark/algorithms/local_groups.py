@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from anon_spark.domain.box_labels import covers_all
 from anon_spark.domain.hierarchy import Hierarchy
 from anon_spark.domain.problem import Problem
-from anon_spark.domain.recoding import LocalRecoding
+from anon_spark.domain.recoding import Blocks, LocalRecoding
 from anon_spark.kernels.local.improve import Parts
-from anon_spark.metrics.box_cost import box_loss, places
+from anon_spark.metrics.box_cost import box_loss
 
 
 class Dealt(NamedTuple):
@@ -92,11 +93,8 @@ def _joined(dealt: Dealt) -> Dealt:
 
 def _looks(h: Hierarchy, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """(g,) int64: equal where boxes of this column print alike."""
-    single = low == high
     if h.numeric:
-        place = places(h)
-        whole = ~single & (place[high] - place[low] >= 1)
-        return np.where(whole, -1, low.astype(np.int64) * len(h.leaves) + high)
+        return np.where(covers_all(h, low, high), -1, low.astype(np.int64) * len(h.leaves) + high)
     look, left = np.zeros(len(low), np.int64), np.ones(len(low), bool)
     for level, ids in enumerate(_label_numbers(h)):
         a, b = h.nodes[level][low], h.nodes[level][high]
@@ -113,7 +111,9 @@ def _label_numbers(h: Hierarchy) -> list[np.ndarray]:
     return [np.array([number.setdefault(label, len(number)) for label in labels], np.int64) for labels in h.labels]
 
 
-def settle(problem: Problem, codes: np.ndarray, dealt: Dealt, steps: tuple[str, ...]) -> LocalRecoding:
+def settle(
+    problem: Problem, codes: np.ndarray, dealt: Dealt, steps: tuple[str, ...], strategy: str, blocks: Blocks
+) -> LocalRecoding:
     """The recoding: groups numbered by their boxes, parts sorted, loss exact."""
     low, high, size = boxes_of(codes, dealt)
     order = np.lexsort((*high.T[::-1], *low.T[::-1]))
@@ -132,4 +132,6 @@ def settle(problem: Problem, codes: np.ndarray, dealt: Dealt, steps: tuple[str, 
         loss=loss,
         by_column=by_column,
         steps=steps,
+        strategy=strategy,
+        blocks=blocks,
     )

@@ -10,6 +10,7 @@ from anon_spark.domain.errors import ConfigurationError, InfeasibleError
 from anon_spark.domain.policy import Policy
 from anon_spark.io.spark_errors import job_faults
 from anon_spark.job.decide import refuse_large
+from anon_spark.job.decide_groups import refuse_too_many
 from anon_spark.job.gather import gather, null_rows_of, read_trees, without_null_rows
 from anon_spark.job.listed import absent_listed, with_listed_values
 from anon_spark.job.output import open_output
@@ -40,8 +41,12 @@ def check(spark: SparkSession, policy: Policy, table: DataFrame | None = None) -
             refuse_infeasible(problem, gathered.whole)
         except InfeasibleError as error:
             feasibility.append(str(error))
+        lattice = policy.job == "lattice"
         try:
-            refuse_large(problem, policy)
+            if lattice:
+                refuse_large(problem, policy)
+            else:
+                refuse_too_many(gathered, policy)
         except ConfigurationError as error:
             feasibility.append(str(error))
         types = {field.name: field.dataType.simpleString() for field in table.schema.fields}
@@ -50,7 +55,8 @@ def check(spark: SparkSession, policy: Policy, table: DataFrame | None = None) -
             types=types,
             levels={h.column: h.levels for h in problem.hierarchies},
             distinct={h.column: int((rows > 0).sum()) for h, rows in zip(problem.hierarchies, problem.leaf_rows, strict=True)},
-            nodes=lattice_size(problem),
+            nodes=lattice_size(problem) if lattice else None,
+            combinations=None if lattice else gathered.combinations,
             rows=problem.rows + null_rows,
             unlisted=tuple(name for name in types if name not in {c.name for c in policy.columns}),
             feasibility=tuple(feasibility),

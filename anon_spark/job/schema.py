@@ -141,6 +141,10 @@ def _kind_faults(where: str, place: int, column: Column, kind: str, found: T.Dat
         )
         return
     tree = column.hierarchy
+    if tree is None and target not in ("integer", "decimal", "date", "timestamp"):
+        expected = "a hierarchy: numbers and dates alone need none"
+        advice = "the least is hierarchy: flat; of text that holds numbers or dates, say its type"
+        yield Fault(where, f"{key}.hierarchy", f"nothing, on type {found.simpleString()}", expected, advice)
     if isinstance(tree, DateHierarchy) and target not in {"text", "date", "timestamp"}:
         yield Fault(
             where,
