@@ -10,6 +10,7 @@ import numpy as np
 from anon_spark.domain.aligned import aligned
 from anon_spark.domain.hierarchy import Hierarchy
 from anon_spark.domain.policy import ROOT, Column, IntervalHierarchy
+from anon_spark.domain.values import parse, print_day
 
 
 def as_published(hierarchy: Hierarchy, column: Column, bounds: Literal["tight", "intervals"]) -> Hierarchy:
@@ -61,3 +62,39 @@ def _texts(h: Hierarchy, low: np.ndarray, high: np.ndarray) -> list[str | None]:
         h.leaves[a] if a == b else ROOT if everything else f"[{h.leaves[a]}, {h.leaves[b]}]"
         for a, b, everything in zip(low.tolist(), high.tolist(), whole.tolist(), strict=True)
     ]
+
+
+def bounds(
+    hierarchy: Hierarchy, low: np.ndarray, high: np.ndarray
+) -> tuple[list[str | None], list[str | None], list[bool]]:
+    """The label of each box of numbers or dates as texts of its smallest and largest value, and whether it is null itself.
+
+    Both ends are None for the root and for null; one is for the open end of a hierarchy of intervals. A node of decimals
+    ``[20.0, 25.0)`` ends before its largest value, any other at it.
+    """
+    printed = labels(hierarchy, low, high)
+    single = (low == high).tolist()
+    ends = [(text, text) if alone else _ends(text or ROOT) for text, alone in zip(printed, single, strict=True)]
+    return [first for first, _ in ends], [last for _, last in ends], [text is None for text in printed]
+
+
+def _ends(label: str) -> tuple[str | None, str | None]:
+    """The ends of a label that is no value of the table; a node of one whole number or day is printed as that."""
+    if label == ROOT:
+        return None, None
+    if label.startswith("["):
+        first, _, last = label[1:-1].partition(", ")
+        return first, last
+    if label.startswith("< "):
+        return None, _before(label[2:])
+    if label.startswith(">= "):
+        return label[3:], None
+    return label, label
+
+
+def _before(end: str) -> str:
+    """The last value before an end that is left out: of decimals there is none, and the end itself stands for it."""
+    if (number := parse("integer", end)) is not None:
+        return str(int(number) - 1)
+    day = parse("date", end)
+    return end if day is None else print_day(int(day) - 1)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from anon_spark.domain.bind import bind
-from anon_spark.domain.box_labels import as_published, labels
+from anon_spark.domain.box_labels import as_published, bounds, labels
 from anon_spark.domain.hierarchy import Hierarchy
 from anon_spark.domain.policy import Column, DateHierarchy, FileHierarchy, FlatHierarchy, IntervalHierarchy, MaskHierarchy
 
@@ -89,3 +89,34 @@ class _File(FileHierarchy):
 @pytest.mark.parametrize(("box", "label"), [(("a", "e"), "vowel"), (("a", "b"), "*"), (("b", "b"), "b"), (("b", "y"), "*")])
 def test_categories_print_the_smallest_node(box: Box, label: str) -> None:
     assert printed(bound(["a", "b", "e", "y"], "text", _File(path="x")), box) == [label]
+
+
+def ends(h: Hierarchy, *boxes: Box) -> list[tuple]:
+    codes = np.array([[h.codes[a], h.codes[b]] for a, b in boxes], np.int32)
+    return list(zip(*bounds(h, codes.min(axis=1), codes.max(axis=1)), strict=True))
+
+
+def test_bounds_of_values() -> None:
+    h = bound(["24", "30", "7", None], "integer")
+    assert ends(h, ("24", "30"), ("7", "7"), ("7", "30"), (None, None), ("7", None)) == [
+        ("24", "30", False), ("7", "7", False), (None, None, False), (None, None, True), (None, None, False),
+    ]  # fmt: skip
+    h = bound(["-1.5", "0.5", "2.5", "NaN"], "decimal")
+    assert ends(h, ("-1.5", "0.5"), ("NaN", "NaN"), ("0.5", "NaN")) == [
+        ("-1.5", "0.5", False), ("NaN", "NaN", False), (None, None, False),
+    ]  # fmt: skip
+
+
+def test_bounds_of_intervals() -> None:
+    spec = IntervalHierarchy(widths=(Fraction(5), Fraction(10)), lower=Fraction(20), upper=Fraction(40))
+    h = bound(["3", "9", "21", "26", "44", "52"], "integer", spec, "intervals")
+    assert ends(h, ("3", "9"), ("21", "26"), ("44", "52"), ("9", "21"), ("26", "26")) == [
+        (None, "19", False), ("20", "29", False), ("40", None, False), (None, None, False), ("26", "26", False),
+    ]  # fmt: skip
+    h = bound(["3.5", "9.0", "21.0", "26.0"], "decimal", spec, "intervals")
+    assert ends(h, ("3.5", "9.0"), ("21.0", "26.0")) == [(None, "20.0", False), ("20.0", "30.0", False)]
+    spec = IntervalHierarchy(widths=(Fraction(7),), origin="2020-01-06", lower="2020-01-06")
+    h = bound(["2019-12-01", "2020-01-01", "2020-01-07", "2020-01-12"], "date", spec, "intervals")
+    assert ends(h, ("2019-12-01", "2020-01-01"), ("2020-01-07", "2020-01-12")) == [
+        (None, "2020-01-05", False), ("2020-01-06", "2020-01-12", False),
+    ]  # fmt: skip
