@@ -11,6 +11,8 @@ def check_job(draft: Draft, notes: Notes) -> None:
     keys, job = draft.top.keys, draft.job
     if keys is None or job is None:
         return
+    if job == "lattice" and keys.numeric == "bounds":
+        notes.add(("numeric",), "'bounds'", advice="numeric bounds in job lattice is not built yet")
     if job == "lattice" and keys.bounds != "tight":
         notes.add(("bounds",), f"{keys.bounds!r} in job lattice", "it in jobs of local recoding", "a level's intervals are its bounds")
     if job != "lattice" and keys.loss != "gcp" and "loss" not in draft.top.bad:

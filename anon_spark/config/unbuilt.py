@@ -36,7 +36,6 @@ NOT_BUILT: tuple[tuple[str, object], ...] = (
     ("privacy.*.model", "confidence-bound"),
     ("privacy.*.kind", "entropy"),
     ("privacy.*.kind", "recursive"),
-    ("numeric", "bounds"),
 )
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from anon_spark.algorithms.local_recoding import decide_local
 from anon_spark.algorithms.local_summary import summarise
-from anon_spark.domain.box_labels import labels
+from anon_spark.domain.box_labels import bounds, labels
 from anon_spark.domain.errors import ConfigurationError, Fault
 from anon_spark.domain.policy import Policy
 from anon_spark.domain.problem import Problem
@@ -23,6 +25,7 @@ from anon_spark.job.write import Plan
 from anon_spark.plans.local import local_table
 from anon_spark.plans.lookups import BROADCAST_VALUES
 from anon_spark.plans.materialise import Materialised
+from anon_spark.plans.publish import Printed
 from anon_spark.plans.publish_local import GROUP, LocalRecodingTables, label_groups, label_names
 
 
@@ -53,9 +56,11 @@ def decide_groups(
         summary = summarise(problem, frequency, recoding)
         said += _told(summary)
     parts = parts_of(raw, recoding)
+    printed = label_names([name in bound.in_bounds for name in bound.names])
     tables = LocalRecodingTables(
         parts=local_table(spark, parts.table),
-        groups=local_table(spark, _groups(problem, recoding)),
+        groups=local_table(spark, _groups(problem, recoding, printed)),
+        printed=printed,
         nullable=(*(None in h.codes for h in problem.hierarchies), *(None in values for values in problem.values)),
         deals=parts.deals,
         small=len(parts.table) <= BROADCAST_VALUES,
@@ -81,11 +86,14 @@ def _told(summary: LocalSummary) -> list[str]:
     ]
 
 
-def _groups(problem: Problem, recoding: LocalRecoding) -> pa.Table:
-    """Each group's number and printed labels."""
-    names = label_names(len(problem.hierarchies))
-    printed = {
-        name: pa.array(labels(h, recoding.low[:, j], recoding.high[:, j]), pa.string())
-        for j, (name, h) in enumerate(zip(names, problem.hierarchies, strict=True))
-    }
-    return pa.table({GROUP: pa.array(np.arange(len(recoding.size)), pa.int64()), **printed})
+def _groups(problem: Problem, recoding: LocalRecoding, printed: Sequence[Printed]) -> pa.Table:
+    """Each group's number and what it prints."""
+    table = {GROUP: pa.array(np.arange(len(recoding.size)), pa.int64())}
+    for j, (name, h) in enumerate(zip(printed, problem.hierarchies, strict=True)):
+        low, high = recoding.low[:, j], recoding.high[:, j]
+        if isinstance(name, str):
+            table[name] = pa.array(labels(h, low, high), pa.string())
+        else:
+            ends = zip(name, bounds(h, low, high), (pa.string(), pa.string(), pa.bool_()), strict=True)
+            table |= {part: pa.array(column, kind) for part, column, kind in ends}
+    return pa.table(table)

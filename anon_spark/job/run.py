@@ -157,5 +157,5 @@ class _Job:
             output.publish()
         output.remove_scratch()
         if output.temporary:
-            return Release({RELEASE: staged}, report, self.bound.names, output.remove)
-        return Release({RELEASE: output.read(self.spark, staged)}, report, self.bound.names)
+            return Release({RELEASE: staged}, report, self.bound.labels, output.remove)
+        return Release({RELEASE: output.read(self.spark, staged)}, report, self.bound.labels)

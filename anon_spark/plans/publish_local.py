@@ -12,16 +12,20 @@ from pyspark.sql import types as T
 
 from anon_spark.plans.columns import HELPER, RawColumn, named
 from anon_spark.plans.frequency import cell_names
-from anon_spark.plans.publish import SUPPRESSED, Labelled
+from anon_spark.plans.publish import SUPPRESSED, Labelled, Printed
 
 GROUP, FROM, TO, DEALT = (HELPER + name for name in ("group", "from", "to", "dealt"))
 _RANK, _FIRST, _SECOND = (HELPER + name for name in ("rank", "hash0", "hash1"))
 _COMPLEX = (T.StructType, T.ArrayType, T.MapType)
 
 
-def label_names(columns: int) -> list[str]:
-    """Names of the printed labels of a group."""
-    return [f"{HELPER}l{i}" for i in range(columns)]
+def label_names(in_bounds: Sequence[bool]) -> tuple[Printed, ...]:
+    """Names of what a group prints of each quasi-identifier: a label, or bounds where so asked."""
+    bounds = ("lo", "hi", "null")
+    return tuple(
+        (f"{HELPER}{bounds[0]}{i}", f"{HELPER}{bounds[1]}{i}", f"{HELPER}{bounds[2]}{i}") if asked else f"{HELPER}l{i}"
+        for i, asked in enumerate(in_bounds)
+    )
 
 
 @dataclass(frozen=True)
@@ -30,13 +34,15 @@ class LocalRecodingTables:
 
     parts: a line a part of a cell: its raw texts (``cell_names`` of the frequency set), __anon_group long, __anon_from and
     __anon_to long (the rows numbered from <= rank < to of the cell go to this group; the ranges of a cell tile 0 to its rows),
-    __anon_dealt boolean (whether the cell has several parts). groups: __anon_group and the printed labels __anon_l0..
+    __anon_dealt boolean (whether the cell has several parts). groups: __anon_group and what it prints, as ``printed`` names it
+    (``label_names``): labels and bounds as texts, whether it is null as a boolean.
     nullable: whether a column of the cells may hold a null, a column each. deals: whether any cell has several parts. small:
     whether both tables may be broadcast.
     """
 
     parts: DataFrame
     groups: DataFrame
+    printed: tuple[Printed, ...]
     nullable: tuple[bool, ...]
     deals: bool
     small: bool
@@ -50,7 +56,7 @@ def label_groups(
     tables: LocalRecodingTables,
     seed: int,
 ) -> Labelled:
-    """Give every row the labels of its group; no row is suppressed.
+    """Give every row the labels of its group, bounds in the types of the table's own columns; no row is suppressed.
 
     counted: the sensitive columns of the cells; others: the columns that rows of one cell may differ in and that are published.
     Rows of a dealt cell are numbered in the order of two hashes, keyed by the seed, of their other columns, so by nothing that
@@ -65,12 +71,24 @@ def label_groups(
         dealt = F.coalesce(F.col(DEALT), F.lit(False))
         drawn = _drawn(found.where(dealt).drop(GROUP, DEALT), keys, others, table.schema, tables, seed)
         found = found.where(~dealt).drop(DEALT).unionByName(drawn)
-    groups = F.broadcast(tables.groups) if tables.small else tables.groups
-    labels = label_names(len(quasi_identifiers))
+    groups = _typed(tables, quasi_identifiers, table.schema)
+    groups = F.broadcast(groups) if tables.small else groups
     labelled = found.join(groups.withColumnRenamed(GROUP, f"{GROUP}_key"), F.col(GROUP) == F.col(f"{GROUP}_key"), "left")
     labelled = labelled.withColumn(SUPPRESSED, F.lit(False))
     raws = tuple(keys[: len(quasi_identifiers)])
-    return Labelled(labelled, raws, tuple(labels), F.col(f"{GROUP}_key").isNull().cast("int"))
+    return Labelled(labelled, raws, tables.printed, F.col(f"{GROUP}_key").isNull().cast("int"))
+
+
+def _typed(tables: LocalRecodingTables, quasi_identifiers: Sequence[RawColumn], schema: T.StructType) -> DataFrame:
+    """The groups with their bounds as values. One that the type can't hold is an open end, which says less, never something else."""
+    types = {field.name: field.dataType.simpleString() for field in schema.fields}
+    ends = {
+        name: F.expr(f"try_cast({name} AS {types[raw.name]})")
+        for raw, label in zip(quasi_identifiers, tables.printed, strict=True)
+        if isinstance(label, tuple)
+        for name in label[:2]
+    }
+    return tables.groups.withColumns(ends) if ends else tables.groups
 
 
 def _of_cells(rows: DataFrame, cells: DataFrame, keys: Sequence[str], tables: LocalRecodingTables) -> DataFrame:

@@ -29,7 +29,7 @@ def faults(raw: dict[str, Any]) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("quasi", [{}, {"type": "integer"}, {"type": "date"}, {"type": "timestamp"}, {"hierarchy": "flat"}])
 @pytest.mark.parametrize("bounds", ["tight", "intervals"])
 def test_numbers_and_dates_need_no_hierarchy(quasi: dict, bounds: str) -> None:
-    policy = parse(config(quasi=quasi, bounds=bounds, settings={"block_combinations": 500}, seed=7))
+    policy = parse(config(quasi=quasi, bounds=bounds, numeric="bounds", settings={"block_combinations": 500}, seed=7))
     assert policy.job == "top-down" and policy.bounds == bounds and policy.settings.block_combinations == 500
     assert Policy.from_dict(Policy.from_dict(config(quasi=quasi)).to_dict()).job == "top-down"
 
