@@ -13,6 +13,7 @@ from anon_spark.domain.recoding import FullDomainRecoding, LocalRecoding
 from anon_spark.report.words import Example
 
 A_COLUMN = 3
+Box = tuple[int, int]
 LOOKED_AT = 50
 """Of the commonest values of a column, how many are looked at for examples with labels that differ."""
 
@@ -27,21 +28,30 @@ def examples(problem: Problem, recoding: FullDomainRecoding) -> tuple[Example, .
 
 
 def local_examples(problem: Problem, frequency: FrequencySet, recoding: LocalRecoding) -> tuple[Example, ...]:
-    """Of a local recoding: the commonest values, each with the label that most of its rows print."""
+    """Of a local recoding: the commonest value with the label that most of its rows print, then values with one that is wider."""
     shown: list[Example] = []
     for j, h in enumerate(problem.hierarchies):
-        common = _common(problem, j)
-        leaf, held = frequency.codes[recoding.cell, j], recoding.held
-        low, high = recoding.low[recoding.group, j].astype(np.int64), recoding.high[recoding.group, j]
-        ends = []
-        for code in common:
-            own = leaf == code
-            boxes, place = np.unique(low[own] * len(h.leaves) + high[own], return_inverse=True)
-            rows = np.bincount(place.ravel(), held[own], len(boxes))
-            ends.append(divmod(int(boxes[rows.argmax()]), len(h.leaves)))
-        after = labels(h, np.array([a for a, _ in ends], np.int32), np.array([b for _, b in ends], np.int32))
-        shown += _some(h.column, zip((h.leaves[c] for c in common), after, strict=True))
+        boxes = [(code, *_boxes(frequency, recoding, j, code)) for code in _common(problem, j)]
+        chosen = [(code, most) for code, most, _ in boxes[:1]]
+        chosen += [(code, wide) for code, _, wide in boxes if wide is not None]
+        chosen += [(code, most) for code, most, _ in boxes[1:]]
+        ends = np.array([box for _, box in chosen], np.int64).reshape(-1, 2)
+        after = labels(h, ends[:, 0], ends[:, 1])
+        shown += _some(h.column, zip((h.leaves[code] for code, _ in chosen), after, strict=True))
     return tuple(shown)
+
+
+def _boxes(frequency: FrequencySet, recoding: LocalRecoding, j: int, code: int) -> tuple[Box, Box | None]:
+    """The ends that most rows of a value print, and those of several leaves that most print; None where all print the value."""
+    own = frequency.codes[recoding.cell, j] == code
+    group = recoding.group[own]
+    ends = np.stack([recoding.low[group, j], recoding.high[group, j]], axis=1)
+    boxes, place = np.unique(ends, axis=0, return_inverse=True)
+    rows = np.bincount(place.ravel(), recoding.held[own], len(boxes))
+    wide = np.where(boxes[:, 0] != boxes[:, 1], rows, 0)
+    most, widest = int(rows.argmax()), int(wide.argmax())
+    first = (int(boxes[most, 0]), int(boxes[most, 1]))
+    return first, (int(boxes[widest, 0]), int(boxes[widest, 1])) if wide[widest] else None
 
 
 def _common(problem: Problem, column: int) -> list[int]:
@@ -53,10 +63,10 @@ def _common(problem: Problem, column: int) -> list[int]:
 
 def _some(column: str, pairs: Iterator[tuple[str | None, str | None]]) -> list[Example]:
     """The first few whose labels differ."""
-    seen: dict[str | None, str | None] = {}
+    seen: list[Example] = []
     for before, after in pairs:
-        if after not in seen.values():
-            seen[before] = after
+        if after not in [example.after for example in seen]:
+            seen.append(Example(column, before, after))
         if len(seen) == A_COLUMN:
             break
-    return [Example(column, before, after) for before, after in seen.items()]
+    return seen
