@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Mapping
 
-from anon_spark.domain.box_labels import covers_all
-from anon_spark.domain.hierarchy import Hierarchy
+import numpy as np
+from pyspark.sql import DataFrame
+
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import FullDomainRecoding, LocalRecoding
+from anon_spark.plans.box_tables import CLASSES, END, PLACE, rare_codes, rare_ends
+from anon_spark.plans.fetch import fetch_rows
 
 
 def few_suppressed(recoding: FullDomainRecoding, k: int | None) -> tuple[str, ...]:
@@ -21,26 +24,41 @@ def few_suppressed(recoding: FullDomainRecoding, k: int | None) -> tuple[str, ..
     )
 
 
-def rare_bounds(problem: Problem, recoding: LocalRecoding) -> tuple[str, ...]:
-    """A warning a column whose printed ranges end in values that fewer than k rows of the table have: a bound may tell of one person."""
-    if problem.k is None:
-        return ()
-    found = []
-    for j, (h, rows) in enumerate(zip(problem.hierarchies, problem.leaf_rows, strict=True)):
-        bounds, classes = _rare(h, rows < problem.k, recoding.low[:, j], recoding.high[:, j]) if h.numeric else (0, 0)
+def rare_bounds(problem: Problem, found: Mapping[int, tuple[int, int]]) -> tuple[str, ...]:
+    """A warning a column whose printed ranges end in values that fewer than k rows of the table have: a bound may tell of one person.
+
+    found: column -> how many such values, and how many classes print one.
+    """
+    told = []
+    for j, (bounds, classes) in sorted(found.items()):
         if bounds:
             values = "1 value" if bounds == 1 else f"{bounds:,} values"
             where = "1 class" if classes == 1 else f"{classes:,} classes"
-            found.append(
-                f"{h.column}: {values} that fewer than k = {problem.k} rows of the table have are printed as a bound of {where}: who "
-                "knows such a value may know whose it is. With a hierarchy of intervals and bounds: intervals no value is a bound."
+            told.append(
+                f"{problem.hierarchies[j].column}: {values} that fewer than k = {problem.k} rows of the table have, printed as a bound "
+                f"of {where}: who knows such a value may know whose it is. bounds: intervals prints those of a hierarchy instead."
             )
-    return tuple(found)
+    return tuple(told)
 
 
-def _rare(h: Hierarchy, is_rare: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[int, int]:
-    """Distinct rare values among the printed ends of ranges, and the ranges with one."""
-    printed = (low != high) & ~covers_all(h, low, high)
-    low, high = low[printed], high[printed]
-    ends = np.concatenate([low[is_rare[low]], high[is_rare[high]]])
-    return len(np.unique(ends)), int((is_rare[low] | is_rare[high]).sum())
+def rare_bounds_here(problem: Problem, recoding: LocalRecoding) -> dict[int, tuple[int, int]]:
+    """``found`` of a recoding in this process; nothing without k."""
+    ranges = [j for j, h in enumerate(problem.hierarchies) if h.numeric] if problem.k else []
+    found = {}
+    for j in ranges:
+        codes, classes = rare_codes(problem.hierarchies[j], rare_leaves(problem)[j], recoding.low[:, j], recoding.high[:, j])
+        found[j] = (len(codes), classes)
+    return found
+
+
+def rare_bounds_there(problem: Problem, boxes: DataFrame) -> dict[int, tuple[int, int]]:
+    """``found`` of boxes on Spark."""
+    if not problem.k or not any(h.numeric for h in problem.hierarchies):
+        return {}
+    rows = fetch_rows(rare_ends(boxes, problem.hierarchies, rare_leaves(problem)))
+    return {row[PLACE]: (row[END], row[CLASSES]) for row in rows}
+
+
+def rare_leaves(problem: Problem) -> list[np.ndarray]:
+    """(m_i,) bool leaves of fewer rows than k, a quasi-identifier each."""
+    return [rows < (problem.k or 0) for rows in problem.leaf_rows]

@@ -10,7 +10,6 @@ from anon_spark.domain.errors import ConfigurationError, InfeasibleError
 from anon_spark.domain.policy import Policy
 from anon_spark.io.spark_errors import job_faults
 from anon_spark.job.decide import refuse_large
-from anon_spark.job.decide_groups import refuse_too_many
 from anon_spark.job.gather import gather, null_rows_of, read_trees, without_null_rows
 from anon_spark.job.listed import absent_listed, with_listed_values
 from anon_spark.job.output import open_output
@@ -45,8 +44,6 @@ def check(spark: SparkSession, policy: Policy, table: DataFrame | None = None) -
         try:
             if lattice:
                 refuse_large(problem, policy)
-            else:
-                refuse_too_many(gathered, policy)
         except ConfigurationError as error:
             feasibility.append(str(error))
         types = {field.name: field.dataType.simpleString() for field in table.schema.fields}

@@ -46,8 +46,8 @@ class RawCells:
 class Gathered:
     """A problem and its frequency set: in this process (``local``) or as a DataFrame of raw texts (``cells``) on Spark.
 
-    fingerprint: of the first scan, to be met again by the second. combinations: distinct cells; megabytes: what they would take in
-    this process. raw: the texts of the cells of ``local``, kept for jobs that send every cell its own way.
+    fingerprint: of the first scan, to be met again by the second. combinations: distinct cells. raw: the texts of the cells of
+    ``local``, kept for jobs that send every cell its own way.
     """
 
     problem: Problem
@@ -56,7 +56,6 @@ class Gathered:
     local: FrequencySet | None
     fingerprint: int
     combinations: int
-    megabytes: int
     raw: RawCells | None = None
 
 
@@ -97,8 +96,7 @@ def gather(table: DataFrame, policy: Policy, bound: BoundSchema, trees: Trees, k
         said.append(f"Grouped {total['rows']:,} rows into {total['cells']:,} distinct combinations.")
     if total["rows"] == 0:
         raise InfeasibleError(f"{policy.where}: the input has no rows: there is nothing to publish")
-    megabytes = -(-_bytes(total["cells"], d, s) // 1_000_000)
-    in_driver = megabytes <= policy.settings.driver_megabytes
+    in_driver = _bytes(total["cells"], d, s) <= policy.settings.driver_megabytes * 1_000_000
     with steps.step("encode") as said:
         names = sum(cell_names(d, s), [])
         fetched = fetch_arrow(cells) if in_driver else None
@@ -112,7 +110,7 @@ def gather(table: DataFrame, policy: Policy, bound: BoundSchema, trees: Trees, k
             raw = None if policy.job == "lattice" else RawCells(fetched, place)
         said.append(f"Bound {d} hierarchies; deciding {'in the driver process' if in_driver else 'on Spark'}.")
     whole, fingerprint = _whole(problem, values[d:]), int(total["fingerprint"])
-    return Gathered(problem, whole, cells, local, fingerprint, int(total["cells"]), megabytes, raw)
+    return Gathered(problem, whole, cells, local, fingerprint, int(total["cells"]), raw)
 
 
 def _bytes(cells: int, d: int, s: int) -> int:

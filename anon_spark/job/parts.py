@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from anon_spark.domain.recoding import LocalRecoding
 from anon_spark.job.gather import RawCells
+from anon_spark.plans.block_lines import DEALT, FROM, GROUP, TO
 from anon_spark.plans.frequency import ROWS
-from anon_spark.plans.publish_local import DEALT, FROM, GROUP, TO
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from anon_spark.domain.hierarchy import Hierarchy, LevelCost
+from anon_spark.domain.hierarchy import Hierarchy
 from anon_spark.metrics.pair_cost import exact_places
 
 
@@ -36,14 +36,12 @@ def box_loss(
 ) -> tuple[Fraction, tuple[Fraction, ...]]:
     """GCP of groups with these boxes, and its unweighted part of each column.  low, high: (g, d) codes; size: (g,) rows."""
     total, rows = sum(weights, Fraction(0)), int(size.sum())
-    parts = tuple(column_loss(h, h.ncp, low[:, j], high[:, j], size) / rows for j, h in enumerate(hierarchies))
+    parts = tuple(_column(h, low[:, j], high[:, j], size) / rows for j, h in enumerate(hierarchies))
     return sum((w * part for w, part in zip(weights, parts, strict=True)), Fraction(0)) / total, parts
 
 
-def column_loss(
-    h: Hierarchy, costs: Sequence[LevelCost], low: np.ndarray, high: np.ndarray, size: np.ndarray
-) -> Fraction:
-    """Sum over rows of one column's cost: a range's share of the observed range, a node's entry of ``costs`` (a level each)."""
+def _column(h: Hierarchy, low: np.ndarray, high: np.ndarray, size: np.ndarray) -> Fraction:
+    """Sum over rows of one column's NCP."""
     pairs, inverse = np.unique(np.stack([low, high], axis=1), axis=0, return_inverse=True)
     rows = np.zeros(len(pairs), dtype=np.int64)
     np.add.at(rows, inverse.ravel(), size)
@@ -55,7 +53,7 @@ def column_loss(
     total, left = Fraction(0), np.ones(len(pairs), dtype=bool)
     for level in range(1, h.levels):
         found = left & (h.nodes[level][pairs[:, 0]] == h.nodes[level][pairs[:, 1]])
-        cost = costs[level]
+        cost = h.ncp[level]
         spent = sum(int(n) * cost.numerators[a] for (a, _), n in zip(pairs[found], rows[found], strict=True))
         total += Fraction(spent, cost.denominator)
         left &= ~found

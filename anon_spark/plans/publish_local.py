@@ -10,11 +10,11 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from anon_spark.plans.block_lines import DEALT, FROM, GROUP, TO
 from anon_spark.plans.columns import HELPER, RawColumn, named
 from anon_spark.plans.frequency import cell_names
 from anon_spark.plans.publish import SUPPRESSED, Labelled, Printed
 
-GROUP, FROM, TO, DEALT = (HELPER + name for name in ("group", "from", "to", "dealt"))
 _RANK, _FIRST, _SECOND = (HELPER + name for name in ("rank", "hash0", "hash1"))
 _COMPLEX = (T.StructType, T.ArrayType, T.MapType)
 
@@ -36,8 +36,8 @@ class LocalRecodingTables:
     __anon_to long (the rows numbered from <= rank < to of the cell go to this group; the ranges of a cell tile 0 to its rows),
     __anon_dealt boolean (whether the cell has several parts). groups: __anon_group and what it prints, as ``printed`` names it
     (``label_names``): labels and bounds as texts, whether it is null as a boolean.
-    nullable: whether a column of the cells may hold a null, a column each. deals: whether any cell has several parts. small:
-    whether both tables may be broadcast.
+    nullable: whether a column of the cells may hold a null, a column each. deals: whether any cell has several parts. few_parts,
+    few_groups: whether the table may be broadcast.
     """
 
     parts: DataFrame
@@ -45,7 +45,8 @@ class LocalRecodingTables:
     printed: tuple[Printed, ...]
     nullable: tuple[bool, ...]
     deals: bool
-    small: bool
+    few_parts: bool
+    few_groups: bool
 
 
 def label_groups(
@@ -72,7 +73,7 @@ def label_groups(
         drawn = _drawn(found.where(dealt).drop(GROUP, DEALT), keys, others, table.schema, tables, seed)
         found = found.where(~dealt).drop(DEALT).unionByName(drawn)
     groups = _typed(tables, quasi_identifiers, table.schema)
-    groups = F.broadcast(groups) if tables.small else groups
+    groups = F.broadcast(groups) if tables.few_groups else groups
     labelled = found.join(groups.withColumnRenamed(GROUP, f"{GROUP}_key"), F.col(GROUP) == F.col(f"{GROUP}_key"), "left")
     labelled = labelled.withColumn(SUPPRESSED, F.lit(False))
     raws = tuple(keys[: len(quasi_identifiers)])
@@ -98,7 +99,7 @@ def _of_cells(rows: DataFrame, cells: DataFrame, keys: Sequence[str], tables: Lo
     """
     ours = [f"{key}_cell" for key in keys]
     cells = reduce(lambda frame, pair: frame.withColumnRenamed(*pair), zip(keys, ours, strict=True), cells)
-    cells = F.broadcast(cells) if tables.small else cells
+    cells = F.broadcast(cells) if tables.few_parts else cells
     return rows.join(cells, _same(keys, ours, tables.nullable), "left").drop(*ours)
 
 
@@ -130,7 +131,7 @@ def _drawn(
     ours = [f"{key}_cell" for key in keys]
     lines = tables.parts.where(F.col(DEALT)).drop(DEALT)
     lines = reduce(lambda frame, pair: frame.withColumnRenamed(*pair), zip(keys, ours, strict=True), lines)
-    lines = F.broadcast(lines) if tables.small else lines
+    lines = F.broadcast(lines) if tables.few_parts else lines
     within = (F.col(_RANK) >= F.col(FROM)) & (F.col(_RANK) < F.col(TO))
     return ranked.join(lines, _same(keys, ours, tables.nullable) & within, "left").drop(*ours, FROM, TO, _RANK)
 

@@ -57,7 +57,7 @@ def test_all_five_measures(rows: list, k: int, bounds: str) -> None:
         leaf_rows=tuple(np.bincount(np.array(lines)[:, j], minlength=len(h.leaves)) for j, h in enumerate(hierarchies)),
     )  # fmt: skip
     recoding = decide_local(problem, frequency)
-    found = summarise(problem, frequency, recoding)
+    found = summarise(problem, recoding)
     printed = [labels(h, recoding.low[:, j], recoding.high[:, j]) for j, h in enumerate(hierarchies)]
     rows_of = defaultdict(list)
     for cell, group, held in zip(recoding.cell.tolist(), recoding.group.tolist(), recoding.held.tolist(), strict=True):

@@ -10,9 +10,10 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from anon_spark.plans.block_lines import DEALT, FROM, GROUP, TO
 from anon_spark.plans.columns import raw_column
 from anon_spark.plans.local import local_table
-from anon_spark.plans.publish_local import DEALT, FROM, GROUP, TO, LocalRecodingTables, label_groups, label_names
+from anon_spark.plans.publish_local import LocalRecodingTables, label_groups, label_names
 
 pytestmark = pytest.mark.spark
 Part = tuple[str | None, str | None, int, int, int]
@@ -31,7 +32,7 @@ def tables(spark: SparkSession, parts: Sequence[Part], small: bool = True) -> Lo
     printed = label_names([False])
     shown = pa.table({GROUP: pa.array(numbers, pa.int64()), str(printed[0]): pa.array([f"g{n}" for n in numbers])})
     return LocalRecodingTables(
-        local_table(spark, pa.table(columns)), local_table(spark, shown), printed, (True, True), max(several.values()) > 1, small
+        local_table(spark, pa.table(columns)), local_table(spark, shown), printed, (True, True), max(several.values()) > 1, small, small
     )
 
 
@@ -58,7 +59,7 @@ def test_a_null_that_no_cell_has_is_unknown(spark: SparkSession) -> None:
     frame = spark.createDataFrame([(None, "x", 0), ("", "x", 1)], "q string, s string, id int")
     recoding = tables(spark, [("", "x", 0, 0, 1)])
     for nullable in ((True, True), (False, False)):
-        given = LocalRecodingTables(recoding.parts, recoding.groups, recoding.printed, nullable, False, True)
+        given = LocalRecodingTables(recoding.parts, recoding.groups, recoding.printed, nullable, False, True, True)
         assert labelled(frame, given, ["id"]) == {0: "unknown", 1: "g0"}
 
 

@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from anon_spark import anonymize
 from anon_spark.domain.errors import ConfigurationError, DataError, InfeasibleError
 from jobs import class_sizes, local_policy, printed, quasi, released, tree
 
 pytestmark = pytest.mark.spark
+PLACES = (64, 0)
+"""Megabytes that may be decided in the driver process: all, or nothing."""
 ID = {"name": "id", "role": "insensitive"}
 
 
@@ -19,7 +22,8 @@ def number(name: str, **more: object) -> dict:
     return {"name": name, "role": "quasi-identifier", **more}
 
 
-def test_hua_and_peis_table_is_published_whole(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", PLACES)
+def test_hua_and_peis_table_is_published_whole(spark: SparkSession, tmp_path: Path, place: int) -> None:
     """METHODS 2: [24-25] Bachelor [53711-53712]; 30 Master [53713-53714]; 32 GradSchool [53715-53716]."""
     rows = [
         (24, "Bachelor", 53711, 40, "Y"), (25, "Bachelor", 53712, 50, "Y"), (30, "Master", 53713, 50, "N"),
@@ -31,7 +35,8 @@ def test_hua_and_peis_table_is_published_whole(spark: SparkSession, tmp_path: Pa
         {"name": "income", "role": "insensitive"}, {"name": "loan", "role": "label"},
     ]  # fmt: skip
     schema = "age int, education string, zip int, income int, loan string"
-    with released(spark, rows, schema, local_policy(columns, staging=tmp_path)) as release:
+    asked = local_policy(columns, staging=tmp_path, settings={"driver_megabytes": place})
+    with released(spark, rows, schema, asked) as release:
         assert printed(release) == Counter({
             ("[24, 25]", "Bachelor", "[53711, 53712]", 40, "Y"): 1, ("[24, 25]", "Bachelor", "[53711, 53712]", 50, "Y"): 1,
             ("30", "Master", "[53713, 53714]", 50, "N"): 1, ("30", "Master", "[53713, 53714]", 80, "N"): 1,
@@ -44,10 +49,12 @@ def test_hua_and_peis_table_is_published_whole(spark: SparkSession, tmp_path: Pa
         assert "1 block of 6" in next(step.text for step in release.report.steps if step.step == "groups")
 
 
-def test_a_large_group_lends_one_row(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", PLACES)
+def test_a_large_group_lends_one_row(spark: SparkSession, tmp_path: Path, place: int) -> None:
     """C04: three rows of twelve are published as *."""
     rows = [(letter, i) for i, letter in enumerate("LRLBBBLRRRFI")]
-    with released(spark, rows, "x string, id int", local_policy([quasi("x"), ID], k=3, staging=tmp_path)) as release:
+    asked = local_policy([quasi("x"), ID], k=3, staging=tmp_path, settings={"driver_megabytes": place})
+    with released(spark, rows, "x string, id int", asked) as release:
         assert Counter(row[0] for row in printed(release).elements()) == {"L": 3, "B": 3, "R": 3, "*": 3}
         assert sorted(row[1] for row in printed(release)) == list(range(12))
         assert release.report.loss.gcp == 0.25
@@ -127,25 +134,28 @@ def test_null_empty_and_the_word_null_are_three_values(spark: SparkSession, tmp_
         assert sum(class_sizes(release)) == 13 and min(class_sizes(release)) >= 3 and (" Oslo",) not in printed(release)
 
 
-def test_groups_do_not_know_the_partitions_of_the_input(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("block", ["auto", 2])
+def test_groups_do_not_know_the_partitions_of_the_input(
+    spark: SparkSession, tmp_path: Path, place: int, block: int | str
+) -> None:
     """C23: {1-4} and {11-14}, 23.08 %."""
     frame = spark.createDataFrame([(v,) for v in (1, 2, 3, 4, 11, 12, 13, 14)], "x int").repartitionByRange(4, "x")
-    from anon_spark import anonymize
-
-    for block in ("auto", 2):
-        asked = local_policy([number("x")], k=3, staging=tmp_path, settings={"block_combinations": block})
-        with anonymize(frame, asked) as release:
-            assert printed(release) == Counter({("[1, 4]",): 4, ("[11, 14]",): 4})
-            assert float(release.report.loss.gcp) == pytest.approx(0.2308, abs=5e-5)
+    settings = {"block_combinations": block, "driver_megabytes": place}
+    with anonymize(frame, local_policy([number("x")], k=3, staging=tmp_path, settings=settings)) as release:
+        assert printed(release) == Counter({("[1, 4]",): 4, ("[11, 14]",): 4})
+        assert float(release.report.loss.gcp) == pytest.approx(0.2308, abs=5e-5)
 
 
-def test_too_many_combinations_end_in_one_clear_line(spark: SparkSession, tmp_path: Path) -> None:
-    asked = local_policy([number("x")], staging=tmp_path / "out", settings={"driver_megabytes": 0})
-    with pytest.raises(ConfigurationError) as raised:
-        released(spark, [(1,), (2,)], "x int", asked)
-    assert len(raised.value.faults) == 1 and raised.value.faults[0].key == "settings.driver_megabytes"
-    assert "2 distinct combinations" in str(raised.value) and "at least 1" in str(raised.value)
-    assert not (tmp_path / "out").exists()
+@pytest.mark.parametrize("place", PLACES)
+def test_a_bound_of_few_rows_is_warned_of(spark: SparkSession, tmp_path: Path, place: int) -> None:
+    """The 102-year-old: the page and the terminal tell that such a bound is printed, never the value."""
+    rows = [(age, i) for i, age in enumerate([30, 30, 31, 31, 90, 102, 20, 20])]
+    asked = local_policy([number("age"), ID], staging=tmp_path, settings={"driver_megabytes": place})
+    with released(spark, rows, "age int, id int", asked) as release:
+        (told,) = release.report.warnings
+        assert told.startswith("age: 2 values that fewer than k = 2 rows of the table have, printed as a bound of 1 class")
+        assert "102" not in told and ("[90, 102]", 5) in printed(release)
 
 
 def test_the_impossible_and_what_has_no_hierarchy(spark: SparkSession, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from hierarchies import bind, flat, hierarchy, model
 
 from anon_spark.algorithms.local_recoding import decide_local
 from anon_spark.domain.recoding import LocalRecoding
-from anon_spark.job.cautions import rare_bounds
+from anon_spark.job.cautions import rare_bounds, rare_bounds_here
 from anon_spark.job.examples import local_examples
 
 AGES = [21, 21, 21, 22, 25, 25, 40, 41, 42, 102]
@@ -36,9 +36,9 @@ def test_examples_are_values_of_k_rows_and_wider_labels_come_early() -> None:
 def test_a_bound_of_fewer_than_k_rows_is_warned_of() -> None:
     """The 102-year-old: [40, 102] ends in one person's age."""
     problem, _, recoding = recoded([(0, 0), (1, 2), (3, 6)], 2)
-    (told,) = rare_bounds(problem, recoding)
+    (told,) = rare_bounds(problem, rare_bounds_here(problem, recoding))
     # 22, 40 and 102 are each the age of one row
-    assert told.startswith("age: 3 values that fewer than k = 2 rows of the table have are printed as a bound of 2 classes")
+    assert told.startswith("age: 3 values that fewer than k = 2 rows of the table have, printed as a bound of 2 classes")
     assert "102" not in told
     problem, _, recoding = recoded([(0, 6)], 2)
-    assert rare_bounds(problem, recoding) == ()
+    assert rare_bounds(problem, rare_bounds_here(problem, recoding)) == ()

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from anon_spark.domain.recoding import LocalRecoding
 from anon_spark.job.gather import RawCells
 from anon_spark.job.parts import parts_of
+from anon_spark.plans.block_lines import DEALT, FROM, GROUP, TO
 from anon_spark.plans.frequency import ROWS
-from anon_spark.plans.publish_local import DEALT, FROM, GROUP, TO
 
 CELLS = st.lists(st.tuples(st.sampled_from(["a", "b", "c", "", None]), st.integers(1, 5)), min_size=1, max_size=8)
 
