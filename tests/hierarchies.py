@@ -39,7 +39,7 @@ def hierarchy(column: str, paths: Sequence[Sequence[str | None]], numbers: Mappi
         height.append(cost([Fraction(len(set(path[: level + 1])) - 1) for path in ordered]))
     return Hierarchy(
         column, leaves, {leaf: code for code, leaf in enumerate(leaves)}, tuple(nodes), tuple(labels),
-        tuple(ncp), tuple(glm), tuple(height), numbers is not None,
+        tuple(ncp), tuple(glm), tuple(height), numbers is not None, leaves.count(None) if leaves[-1] is None else 0,
     )  # fmt: skip
 
 

@@ -16,12 +16,19 @@ def quasi(name: str, hierarchy: object = "flat", **more: object) -> dict[str, An
     return {"name": name, "role": "quasi-identifier", "hierarchy": hierarchy, **more}
 
 
-def policy(columns: Sequence[Mapping[str, Any]], *, k: int | None = 2, staging: Path | None = None, **more: Any) -> Policy:
-    """A lattice policy over these columns, k-anonymous; ``more``: any other key of the configuration."""
+def policy(
+    columns: Sequence[Mapping[str, Any]], *, k: int | None = 2, staging: Path | None = None, job: str = "lattice", **more: Any
+) -> Policy:
+    """A policy over these columns, k-anonymous; ``more``: any other key of the configuration."""
     asked = [] if k is None else [{"model": "k-anonymity", "k": k}]
     asked += more.pop("models", [])
     settings = {**({"staging": str(staging)} if staging else {}), **more.pop("settings", {})}
-    return Policy(job="lattice", columns=list(columns), privacy=asked, settings=settings, **more)
+    return Policy(job=job, columns=list(columns), privacy=asked, settings=settings, **more)
+
+
+def local_policy(columns: Sequence[Mapping[str, Any]], **more: Any) -> Policy:
+    """A policy of local recoding over these columns."""
+    return policy(columns, job="top-down", **more)
 
 
 def tree(folder: Path, name: str, *lines: str) -> dict[str, str]:

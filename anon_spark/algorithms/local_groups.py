@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
+from anon_spark.domain.box_labels import covers_all
 from anon_spark.domain.hierarchy import Hierarchy
 from anon_spark.domain.problem import Problem
-from anon_spark.domain.recoding import LocalRecoding
+from anon_spark.domain.recoding import Blocks, LocalRecoding
 from anon_spark.kernels.local.improve import Parts
-from anon_spark.metrics.box_cost import box_loss, places
+from anon_spark.metrics.box_cost import box_loss
 
 
 class Dealt(NamedTuple):
@@ -71,9 +73,13 @@ def boxes_of(codes: np.ndarray, dealt: Dealt) -> tuple[np.ndarray, np.ndarray, n
 def join_alike(problem: Problem, codes: np.ndarray, dealt: Dealt) -> Dealt:
     """Groups whose boxes print alike become one: what is printed is what is checked."""
     low, high, _ = boxes_of(codes, dealt)
-    looks = np.stack([_looks(h, low[:, j], high[:, j]) for j, h in enumerate(problem.hierarchies)], axis=1)
-    number = np.unique(looks, axis=0, return_inverse=True)[1].ravel()
+    number = np.unique(looks(problem, low, high), axis=0, return_inverse=True)[1].ravel()
     return _joined(Dealt(dealt.cell, dealt.combination, number[dealt.group], dealt.held))
+
+
+def looks(problem: Problem, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """(g, d) int64: equal lines where boxes print alike."""
+    return np.stack([_looks(h, low[:, j], high[:, j]) for j, h in enumerate(problem.hierarchies)], axis=1)
 
 
 def _joined(dealt: Dealt) -> Dealt:
@@ -87,15 +93,10 @@ def _joined(dealt: Dealt) -> Dealt:
 
 def _looks(h: Hierarchy, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """(g,) int64: equal where boxes of this column print alike."""
-    single = low == high
     if h.numeric:
-        place = places(h)
-        whole = ~single & (place[high] - place[low] >= 1)
-        return np.where(whole, -1, low.astype(np.int64) * len(h.leaves) + high)
-    number: dict[str | None, int] = {}
+        return np.where(covers_all(h, low, high), -1, low.astype(np.int64) * len(h.leaves) + high)
     look, left = np.zeros(len(low), np.int64), np.ones(len(low), bool)
-    for level in range(h.levels):
-        ids = np.array([number.setdefault(label, len(number)) for label in h.labels[level]], np.int64)
+    for level, ids in enumerate(_label_numbers(h)):
         a, b = h.nodes[level][low], h.nodes[level][high]
         found = left & (a == b)
         look[found] = ids[a[found]]
@@ -103,7 +104,16 @@ def _looks(h: Hierarchy, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     return look
 
 
-def settle(problem: Problem, codes: np.ndarray, dealt: Dealt, steps: tuple[str, ...]) -> LocalRecoding:
+@lru_cache(maxsize=64)
+def _label_numbers(h: Hierarchy) -> list[np.ndarray]:
+    """(nodes,) int64 number of each node's label, a level each; the same label has one number at all levels."""
+    number: dict[str | None, int] = {}
+    return [np.array([number.setdefault(label, len(number)) for label in labels], np.int64) for labels in h.labels]
+
+
+def settle(
+    problem: Problem, codes: np.ndarray, dealt: Dealt, steps: tuple[str, ...], strategy: str, blocks: Blocks
+) -> LocalRecoding:
     """The recoding: groups numbered by their boxes, parts sorted, loss exact."""
     low, high, size = boxes_of(codes, dealt)
     order = np.lexsort((*high.T[::-1], *low.T[::-1]))
@@ -122,4 +132,6 @@ def settle(problem: Problem, codes: np.ndarray, dealt: Dealt, steps: tuple[str, 
         loss=loss,
         by_column=by_column,
         steps=steps,
+        strategy=strategy,
+        blocks=blocks,
     )

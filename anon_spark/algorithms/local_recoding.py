@@ -11,7 +11,7 @@ from anon_spark.algorithms.local_groups import Dealt, deal, join_alike, settle
 from anon_spark.algorithms.local_repair import repair
 from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.problem import Problem
-from anon_spark.domain.recoding import LocalRecoding
+from anon_spark.domain.recoding import Blocks, LocalRecoding
 from anon_spark.kernels.local.block import group_block
 from anon_spark.kernels.local.far_seed import far_seed_blocks
 from anon_spark.kernels.local.improve import Parts, improve
@@ -21,6 +21,7 @@ from anon_spark.models.registry import build_all
 WIDEST_BLOCK, NARROWEST_BLOCK = 16_000, 1_000
 MANY = 1_000_000
 """Combinations at which blocks are of the narrowest size."""
+STRATEGY = "agglomeration or peeling, whichever loses less in a block; then moves, dissolved groups, lent rows and re-cut pairs"
 PASSES = 3
 """Times that groups are improved across the borders of blocks, each with other borders."""
 
@@ -39,12 +40,12 @@ def decide_local(problem: Problem, frequency: FrequencySet, block_combinations: 
     rows = np.zeros(len(codes), np.int64)
     np.add.at(rows, combination.ravel(), sorted_set.count)
     most = block_combinations or block_size(len(codes))
-    parts, steps = group_cells(problem, codes, rows, most)
+    parts, blocks, steps = group_cells(problem, codes, rows, most)
     dealt = join_alike(problem, codes, deal(parts, combination.ravel(), sorted_set.count))
     models = build_all(problem.models)
     dealt, told = repair(problem, models, sorted_set, codes, dealt)
     dealt = Dealt(order[dealt.cell], dealt.combination, dealt.group, dealt.held)
-    return settle(problem, codes, dealt, (*steps, *told))
+    return settle(problem, codes, dealt, (*steps, *told), STRATEGY, blocks)
 
 
 def block_size(combinations: int) -> int:
@@ -55,23 +56,27 @@ def block_size(combinations: int) -> int:
     return round(WIDEST_BLOCK * (NARROWEST_BLOCK / WIDEST_BLOCK) ** share)
 
 
-def group_cells(problem: Problem, codes: np.ndarray, rows: np.ndarray, most: int) -> tuple[Parts, tuple[str, ...]]:
+def group_cells(
+    problem: Problem, codes: np.ndarray, rows: np.ndarray, most: int
+) -> tuple[Parts, Blocks, tuple[str, ...]]:
     """Groups of at least k rows of sorted distinct combinations codes (m, d) with rows (m,), in blocks of at most ``most``."""
     k = problem.k or 1
     costs, points = prepare(problem.hierarchies, problem.weights, codes)
     blocks = far_seed_blocks(costs, points, rows, most, k)
-    found = [_grouped(problem, codes[block], rows[block], block, k) for block in blocks]
+    found = [grouped(problem, codes[block], rows[block], block, k) for block in blocks]
     parts = pooled(found)
-    widest = max(len(block) for block in blocks)
-    steps = [f"{len(codes)} combinations in {len(blocks)} blocks, the largest of {widest}: {parts.group.max() + 1} groups"]
+    sizes = sorted(len(block) for block in blocks)
+    told = (len(sizes), sizes[0], sizes[len(sizes) // 2], sizes[-1])
+    steps = [f"{len(codes)} combinations in {len(blocks)} blocks, the largest of {sizes[-1]}: {parts.group.max() + 1} groups"]
     if len(blocks) > 1:
         for turn in range(PASSES):
             parts = _across(problem, codes, parts, most, k, turn)
         steps.append(f"improved across the borders of blocks: {parts.group.max() + 1} groups")
-    return parts, tuple(steps)
+    return parts, told, tuple(steps)
 
 
-def _grouped(problem: Problem, codes: np.ndarray, rows: np.ndarray, block: np.ndarray, k: int) -> Parts:
+def grouped(problem: Problem, codes: np.ndarray, rows: np.ndarray, block: np.ndarray, k: int) -> Parts:
+    """Groups of one block of combinations codes (m, d) with rows (m,), which go by the numbers (m,) of ``block``."""
     costs, points = prepare(problem.hierarchies, problem.weights, codes)
     parts = group_block(costs, points, rows, ladders(problem.hierarchies, codes), k)
     return Parts(block[parts.cell], parts.group, parts.held)
@@ -100,8 +105,13 @@ def _across(problem: Problem, codes: np.ndarray, parts: Parts, most: int, k: int
     for block in far_seed_blocks(costs, points, size, share, k, seed, 1):
         inside = np.isin(group, block)
         cells, place = np.unique(cell[inside], return_inverse=True)
-        near, spots = prepare(problem.hierarchies, problem.weights, codes[cells])
         number = np.unique(group[inside], return_inverse=True)[1]
-        better, _ = improve(near, spots, Parts(place.ravel(), number.ravel(), held[inside]), k, rounds=2)
+        better = improved(problem, codes[cells], Parts(place.ravel(), number.ravel(), held[inside]), k)
         found.append(Parts(cells[better.cell], better.group, better.held))
     return pooled(found)
+
+
+def improved(problem: Problem, codes: np.ndarray, parts: Parts, k: int) -> Parts:
+    """Whole groups of combinations codes (m, d) improved among each other."""
+    costs, points = prepare(problem.hierarchies, problem.weights, codes)
+    return improve(costs, points, parts, k, rounds=2)[0]

@@ -37,7 +37,7 @@ def repair(
         broken = groups.broken()
         if not broken:
             return dealt, tuple(told)
-        groups.mend(broken, [_kept_by_unions(model) for model in models])
+        groups.mend(broken, [kept_by_unions(model) for model in models])
         whole = groups.dealt()
         splits = groups.split()
         dealt = join_alike(problem, codes, groups.dealt())
@@ -47,7 +47,8 @@ def repair(
         told.append(f"{len(broken)} groups broke a model: {groups.merges} merges, then {splits} splits")
 
 
-def _kept_by_unions(model: Model) -> Model:
+def kept_by_unions(model: Model) -> Model:
+    """The model itself, or the plain one that implies a refined alpha and that unions keep."""
     if isinstance(model, RefinedAlphaDeassociation):
         return AlphaDeassociation(model.column, model.alpha, model.values)
     return model
@@ -77,6 +78,14 @@ class RepairedGroups:
         for g in broken:
             while self.alive[g] and not self.hold(self.histogram(g), models):
                 self._merge(g, self._partner(g, models))
+
+    def mend_in_pairs(self, broken: Sequence[int], models: Sequence[Model]) -> None:
+        """Merge each broken group with the nearest neighbour with which the models hold, if one of the nearest is such."""
+        for g in broken:
+            if self.alive[g] and not self.hold(self.histogram(g), models):
+                other = self._helper(g, self._nearest(g), models)
+                if other is not None:
+                    self._merge(g, other)
 
     def split(self) -> int:
         """Cut merged groups again where the loss falls and all models hold on both sides; returns the number of cuts."""
@@ -147,6 +156,17 @@ class RepairedGroups:
         return boxes, np.array([self.parts.held[m].sum() for m in self.members], dtype=np.int64), cost
 
     def _partner(self, g: int, models: Sequence[Model]) -> int:
+        near = self._nearest(g)
+        if not len(near):
+            raise NoneFoundError("all rows as one group still break a model that groups were merged for; none was found")
+        other = self._helper(g, near, models)
+        return int(near[0]) if other is None else other
+
+    def _helper(self, g: int, near: np.ndarray, models: Sequence[Model]) -> int | None:
+        own = self.histogram(g)
+        return next((int(x) for x in near if self.hold(_added(own, self.histogram(int(x))), models)), None)
+
+    def _nearest(self, g: int) -> np.ndarray:
         n = self.boxes.low.shape[1]
         out = np.zeros(n, np.float32)
         union_costs(self.costs, self.boxes, g, self.boxes, n, out)
@@ -154,14 +174,7 @@ class RepairedGroups:
         added[~self.alive[:n]] = np.inf
         added[g] = np.inf
         near = np.argsort(added, kind="stable")[:LOOKED_AT]
-        near = near[added[near] < np.inf]
-        if not len(near):
-            raise NoneFoundError("all rows as one group still break a model that groups were merged for; none was found")
-        own = self.histogram(g)
-        for other in near:
-            if self.hold(_added(own, self.histogram(int(other))), models):
-                return int(other)
-        return int(near[0])
+        return near[added[near] < np.inf]
 
     def _merge(self, g: int, other: int) -> None:
         self.counted[g] = _added(self.histogram(g), self.histogram(other))

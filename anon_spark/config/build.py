@@ -9,6 +9,7 @@ from anon_spark.config.column_checks import check_columns
 from anon_spark.config.draft import ColumnDraft, Draft, ModelDraft, read_draft
 from anon_spark.config.endpoint_checks import check_endpoints
 from anon_spark.config.hierarchy_keys import read_hierarchy
+from anon_spark.config.job_checks import check_job
 from anon_spark.config.keys import ColumnKeys, TopKeys
 from anon_spark.config.model_checks import check_models, column_of
 from anon_spark.config.notes import Notes
@@ -31,6 +32,7 @@ def build(raw: object, notes: Notes, look: Look | None = None) -> Policy:
     check_models(draft, notes)
     if look is not None:
         _look(draft, look, notes)
+    check_job(draft, notes)
     check_built(raw, notes)
     notes.stop()
     if draft.top.keys is None:

@@ -26,8 +26,8 @@ def check_columns(draft: Draft, notes: Notes) -> None:
             _meaning(column, column.keys, notes)
             _levels(column, column.keys, draft, notes)
             _hierarchy(column, column.keys, notes)
-    if draft.top.keys and draft.top.keys.job == "lattice" and "job" not in draft.top.bad:
-        _required(draft, notes)
+    if draft.job is not None:
+        _required(draft, draft.job, notes)
 
 
 def _names(draft: Draft, notes: Notes) -> None:
@@ -64,7 +64,7 @@ def _levels(column: ColumnDraft, keys: ColumnKeys, draft: Draft, notes: Notes) -
     if keys.role != "quasi-identifier":
         return
     given = [name for name in ("min_level", "max_level") if column.piece.gives(name)]
-    job = draft.top.keys.job if draft.top.keys and "job" not in draft.top.bad else "lattice"
+    job = draft.job or "lattice"
     if job != "lattice":
         for name in given:
             notes.add((*column.piece.key, name), f"{name} in job {job}", "it in job lattice alone")
@@ -126,9 +126,15 @@ def _points(hierarchy: IntervalHierarchy, type_: str, key: Key, notes: Notes) ->
             notes.add((*key, "intervals", number), "a part of a day", "whole days on type date")
 
 
-def _required(draft: Draft, notes: Notes) -> None:
+def _required(draft: Draft, job: str, notes: Notes) -> None:
+    """Hierarchies that are missing; whether a column of no declared type holds numbers or dates is the table's to say."""
     expected = "a hierarchy: job lattice wants one of every quasi-identifier"
     for column in draft.of_role("quasi-identifier"):
         key = (*column.piece.key, "hierarchy")
-        if not column.piece.gives("hierarchy") and "hierarchy" not in column.piece.bad:
+        if column.piece.gives("hierarchy") or "hierarchy" in column.piece.bad or column.keys is None:
+            continue
+        if job == "lattice":
             notes.add(key, "nothing", expected, "the least is hierarchy: flat")
+        elif column.keys.type in ("string", "boolean") and "type" not in column.piece.bad:
+            found = f"nothing, on type {column.keys.type}"
+            notes.add(key, found, "a hierarchy: numbers and dates alone need none", "the least is hierarchy: flat")

@@ -69,6 +69,11 @@ class Draft:
     asked: frozenset[str] = frozenset()
 
     @property
+    def job(self) -> str | None:
+        """The job that is asked for; None where that could not be read."""
+        return self.top.keys.job if self.top.keys and "job" not in self.top.bad else None
+
+    @property
     def roles_known(self) -> bool:
         """Whether every column could be read, so that what is missing is really missing."""
         return bool(self.columns) and all(column.role is not None for column in self.columns)

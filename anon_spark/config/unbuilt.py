@@ -9,7 +9,6 @@ from anon_spark.config.notes import Key, Notes, show
 ANY = object()
 """Any value but null and an empty list."""
 NOT_BUILT: tuple[tuple[str, object], ...] = (
-    ("job", "top-down"),
     ("job", "bottom-up"),
     ("job", "alpha-k-top-down"),
     ("job", "alpha-k-progressive"),
@@ -37,8 +36,6 @@ NOT_BUILT: tuple[tuple[str, object], ...] = (
     ("privacy.*.model", "confidence-bound"),
     ("privacy.*.kind", "entropy"),
     ("privacy.*.kind", "recursive"),
-    ("numeric", "bounds"),
-    ("bounds", "intervals"),
 )
 
 

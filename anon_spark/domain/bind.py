@@ -33,7 +33,9 @@ _FITTING = {
 def bind(
     column: Column, kind: Kind, values: Mapping[str | None, int], *, tree: Sequence[Sequence[str]] | None = None, where: str
 ) -> Hierarchy:
-    """The hierarchy of one quasi-identifier over the values of one table. No hierarchy in the column means flat.
+    """The hierarchy of one quasi-identifier over the values of one table.
+
+    No hierarchy in the column: a line of numbers or dates without nodes between the values and the root; other kinds are flat.
 
     kind: of the Spark column ("text" for strings; see ``reading.read_as`` for what a text column may hold). values: every
     distinct raw text, as Spark casts it to a string (None is null), with its rows. tree: the lines of the file of a
@@ -47,7 +49,7 @@ def bind(
         raise ConfigurationError(faults)
     if file_tree is not None:
         file_tree = settle(file_tree, reading, column, values, where)
-    elif reading.outside and spec.others == "fail" and not isinstance(spec, FlatHierarchy):
+    elif reading.outside and spec.others == "fail" and not isinstance(column.hierarchy, FlatHierarchy):
         raise unmapped(column, reading.outside, (), values, where)
     return _assemble(column.name, _ladder(spec, reading, file_tree), reading, None in values)
 
@@ -120,7 +122,8 @@ def _assemble(name: str, ladder: Ladder, reading: Reading, has_null: bool) -> Hi
     for array in nodes:
         array.setflags(write=False)
     labels = (leaves, *(rung.labels for rung in rungs))
-    return Hierarchy(name, leaves, codes, nodes, labels, ncp, glm, heights(paths), ladder.extent is not None)
+    is_line = ladder.extent is not None
+    return Hierarchy(name, leaves, codes, nodes, labels, ncp, glm, heights(paths), is_line, len(extras))
 
 
 def _with_extras(rung: Rung, extras: int) -> Rung:

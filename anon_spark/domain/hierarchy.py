@@ -29,7 +29,9 @@ class Hierarchy:
         At a ragged level the leaves that have already reached the root share one node, which need not be contiguous.
     labels: L tuples, the printed label of each node; None only for the null leaf at level 0.
     ncp, glm, height: L costs a leaf: METHODS 2.1/2.2, 2.5 and the steps of 2.4 (denominator 1).
-    numeric: whether losses follow METHODS 2.1 (numbers and dates) rather than 2.2.
+    numeric: whether losses follow METHODS 2.1 (numbers and dates) rather than 2.2; a box of leaves is then a range of values, else
+        the smallest node over them.
+    beside: how many leaves, the last ones, have no place in the tree (values outside, infinities, NaN, null).
     """
 
     column: str
@@ -41,6 +43,7 @@ class Hierarchy:
     glm: tuple[LevelCost, ...]
     height: tuple[LevelCost, ...]
     numeric: bool
+    beside: int = 0
 
     @property
     def levels(self) -> int:

@@ -12,6 +12,10 @@ Levels = tuple[int, ...]
 """A node of the full-domain lattice: a level a quasi-identifier, in the configured order."""
 
 
+Blocks = tuple[int, int, int, int]
+"""How many blocks, and the combinations of the smallest, the median and the largest."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class LatticeTrace:
     """How the search went. nodes = all full-QI nodes within min and max levels = checked + marked + pruned (by models or by loss bound).
@@ -54,7 +58,8 @@ class LocalRecoding:
     cell, group, held: (p,) int64: ``held`` rows of cell ``cell`` of the frequency set go to ``group``, sorted by (cell, group); the
     rows of a cell add up to its count. low, high: (g, d) int32 smallest and largest leaf code of each group; size: (g,) int64 rows.
     Groups are numbered in the order of (low, high, first cell). loss: GCP, exact; by_column: its unweighted part of each column.
-    steps: sentences told by those who did the work.
+    steps: sentences told by those who did the work. strategy: how groups were made, in words; blocks: how many, and the combinations
+    of the smallest, the median and the largest of them.
     """
 
     cell: np.ndarray
@@ -66,8 +71,34 @@ class LocalRecoding:
     loss: Fraction
     by_column: tuple[Fraction, ...]
     steps: tuple[str, ...] = ()
+    strategy: str = ""
+    blocks: Blocks = (0, 0, 0, 0)
 
     @property
     def nbytes(self) -> int:
         """Bytes of the arrays."""
         return sum(a.nbytes for a in (self.cell, self.group, self.held, self.low, self.high, self.size))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalSummary:
+    """What a local recoding did to the table, wherever it was decided.
+
+    losses: every measure of METHODS 2.3-2.7 by its configuration name, exact; None where it has no meaning (c-avg without k).
+    by_column: gcp's unweighted part of each quasi-identifier, in order. classes, smallest, largest: of the published rows. blocks:
+    how many blocks, then the fewest, the median and the most combinations of one. strategy: how groups were found, in words.
+    """
+
+    suppressed_rows: int
+    classes: int
+    smallest: int
+    largest: int
+    losses: Mapping[str, Fraction | None]
+    by_column: tuple[Fraction, ...]
+    steps: tuple[str, ...] = ()
+    strategy: str = ""
+    blocks: Blocks = (0, 0, 0, 0)
+
+
+Recoding = FullDomainRecoding | LocalSummary
+"""What the report of a run is told of its decision."""

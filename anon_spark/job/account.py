@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from fractions import Fraction
@@ -16,14 +15,13 @@ from pyspark.sql import functions as F
 from anon_spark.audit.result import AuditResult
 from anon_spark.config.door import as_dict
 from anon_spark.domain.policy import Policy
-from anon_spark.domain.recoding import FullDomainRecoding
+from anon_spark.domain.recoding import FullDomainRecoding, Recoding
 from anon_spark.job.gather import Gathered
 from anon_spark.job.schema import BoundSchema
 from anon_spark.job.steps import Steps
 from anon_spark.metrics.lower_bound import gcp_lower_bound
 from anon_spark.plans.fetch import fetch_row
 from anon_spark.plans.frequency import ROWS, cell_names
-from anon_spark.report import words
 from anon_spark.report.document import Report
 from anon_spark.report.parts import (
     AuditFindings,
@@ -52,10 +50,10 @@ class Run:
 
 
 def write_report(
-    run: Run, policy: Policy, gathered: Gathered, recoding: FullDomainRecoding, audit: AuditResult, steps: Steps,
+    run: Run, policy: Policy, gathered: Gathered, recoding: Recoding, audit: AuditResult, steps: Steps,
     spark: SparkSession, bound: BoundSchema, status: str, warnings: tuple[str, ...],
 ) -> Report:  # fmt: skip
-    """The report with every key that a lattice job has a meaning for."""
+    """The report with every key that the job has a meaning for."""
     problem = gathered.problem
     classes, rows = recoding.classes, problem.rows - recoding.suppressed_rows
     return Report(
@@ -70,7 +68,7 @@ def write_report(
         suppressed=Suppressed(recoding.suppressed_rows, Fraction(recoding.suppressed_rows, problem.rows), run.null_rows),
         models=tuple(ModelFinding(m.model, m.parameters, m.holds, m.worst) for m in audit.models),
         loss=LossFigures.of(recoding, bound.names, _bound(gathered)),
-        lattice=LatticeFigures.of(recoding, bound.names),
+        lattice=LatticeFigures.of(recoding, bound.names) if isinstance(recoding, FullDomainRecoding) else None,
         audit=AuditFindings(audit.ok, tuple(Finding(f.rule, False, f.message) for f in audit.findings)),
         risk=Risk.of(smallest=recoding.smallest, classes=classes, rows=rows, below_k_before=_below_k(gathered)),
         warnings=warnings,
@@ -112,17 +110,6 @@ def _below_k_on_spark(cells: DataFrame, d: int, k: int) -> int:
     return int(fetch_row(classes.agg(below.alias("below")))["below"])
 
 
-def few_suppressed(recoding: FullDomainRecoding, k: int | None) -> tuple[str, ...]:
-    """A warning where the rows left out are a group smaller than k: the table's total less the published rows tells its size."""
-    lost = recoding.suppressed_rows
-    if not k or not 0 < lost < k:
-        return ()
-    return (
-        f"Suppressed rows: {lost}, fewer than k = {k}. Do not publish the table's total: less the published rows it discloses "
-        "that so small a group was left out.",
-    )
-
-
 def versions(spark: SparkSession) -> dict[str, str]:
     """What the run was made with."""
     found = {"python": platform.python_version(), "spark": spark.version}
@@ -132,18 +119,3 @@ def versions(spark: SparkSession) -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
-
-
-def examples(gathered: Gathered, recoding: FullDomainRecoding, a_column: int = 3) -> tuple[words.Example, ...]:
-    """A few of the commonest values of each quasi-identifier with their labels, each the value of k rows at least."""
-    shown, least = [], max(gathered.problem.k or 2, 2)
-    for hierarchy, level, rows in zip(gathered.problem.hierarchies, recoding.levels, gathered.problem.leaf_rows, strict=True):
-        seen: Mapping[str | None, str | None] = {}
-        for code in np.argsort(-rows, kind="stable")[:50].tolist():
-            after = hierarchy.labels[level][int(hierarchy.nodes[level][code])]
-            if rows[code] >= least and after not in seen.values():
-                seen = {**seen, hierarchy.leaves[code]: after}
-            if len(seen) == a_column:
-                break
-        shown += [words.Example(hierarchy.column, before, after) for before, after in seen.items()]
-    return tuple(shown)

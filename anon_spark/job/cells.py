@@ -32,8 +32,11 @@ def ordered(values: Values) -> tuple[str | None, ...]:
 def encode(
     table: pa.Table, keys: Sequence[str], hierarchies: Sequence[Hierarchy], others: Sequence[str],
     values: Sequence[tuple[str | None, ...]], rows: str,
-) -> FrequencySet:  # fmt: skip
-    """Codes for texts; cells that became equal (raw texts of one leaf) are pooled; the result is sorted."""
+) -> tuple[FrequencySet, np.ndarray]:  # fmt: skip
+    """Codes for texts; cells that became equal (raw texts of one leaf) are pooled; the result is sorted.
+
+    Returns the set, and the (lines of table,) int64 cell that each line went to.
+    """
     numbers = [{text: number for number, text in enumerate(known)} for known in values]
     columns = [_numbers(table[key], hierarchy.codes) for key, hierarchy in zip(keys, hierarchies, strict=True)]
     columns += [_numbers(table[name], known) for name, known in zip(others, numbers, strict=True)]
@@ -44,7 +47,9 @@ def encode(
     starts = np.flatnonzero(np.r_[True, (matrix[1:] != matrix[:-1]).any(axis=1)]) if len(count) else np.zeros(0, np.int64)
     pooled = np.add.reduceat(count, starts) if len(count) else count
     distinct = matrix[starts]
-    return FrequencySet(distinct[:, : len(keys)], distinct[:, len(keys) :], pooled)
+    cell = np.empty(len(count), np.int64)
+    cell[order] = np.searchsorted(starts, np.arange(len(count)), side="right") - 1
+    return FrequencySet(distinct[:, : len(keys)], distinct[:, len(keys) :], pooled), cell
 
 
 def _numbers(column: pa.ChunkedArray, codes: Mapping[str | None, int]) -> np.ndarray:

@@ -44,17 +44,20 @@ def check(
             refuse_infeasible(problem, gathered.whole)
         except InfeasibleError as error:
             feasibility.append(str(error))
-        try:
-            refuse_large(problem, policy)
-        except ConfigurationError as error:
-            feasibility.append(str(error))
+        lattice = policy.job == "lattice"
+        if lattice:
+            try:
+                refuse_large(problem, policy)
+            except ConfigurationError as error:
+                feasibility.append(str(error))
         types = {field.name: field.dataType.simpleString() for field in table.schema.fields}
         return Plan(
             policy=policy,
             types=types,
-            levels={h.column: h.levels for h in problem.hierarchies},
+            levels={h.column: h.levels for h in problem.hierarchies} if lattice else {},
             distinct={h.column: int((rows > 0).sum()) for h, rows in zip(problem.hierarchies, problem.leaf_rows, strict=True)},
-            nodes=lattice_size(problem),
+            nodes=lattice_size(problem) if lattice else None,
+            combinations=None if lattice else gathered.combinations,
             rows=problem.rows + null_rows,
             unlisted=tuple(name for name in types if name not in {c.name for c in policy.columns}),
             feasibility=tuple(feasibility),

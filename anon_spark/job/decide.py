@@ -1,9 +1,9 @@
-"""The decision, in the driver process where the frequency set is small, on Spark where it is not: one meaning, two places."""
+"""The lattice job's decision, in the driver process where the frequency set is small, on Spark where it is not: one meaning."""
 
 from __future__ import annotations
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from anon_spark.algorithms.lattice import decide, decide_with, failing_classes
 from anon_spark.algorithms.node_space import lattice_size
@@ -16,17 +16,23 @@ from anon_spark.domain.frequency import bytes_held
 from anon_spark.domain.policy import Policy
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import FullDomainRecoding
+from anon_spark.job.cautions import few_suppressed
+from anon_spark.job.examples import examples
 from anon_spark.job.gather import Gathered
+from anon_spark.job.schema import BoundSchema
 from anon_spark.job.steps import Steps
 from anon_spark.job.write import Plan
 from anon_spark.models.registry import build_all
 from anon_spark.plans.columns import HELPER
 from anon_spark.plans.local import local_table
 from anon_spark.plans.materialise import Materialised
+from anon_spark.plans.publish import label
 from anon_spark.plans.waves import encode
 
 WIDEST_WAVE = 32
 """Nodes a wave at most: wider waves are fewer but check more nodes in all (Adult at k = 10: 142 at 32, 194 at 64)."""
+_Found = tuple[FullDomainRecoding, DataFrame | None, bool]
+"""The recoding, the node numbers of the classes that it suppresses (None for none), whether they may be printed as stars."""
 
 
 def refuse_large(problem: Problem, policy: Policy) -> None:
@@ -37,37 +43,45 @@ def refuse_large(problem: Problem, policy: Policy) -> None:
         raise ConfigurationError([Fault(policy.where, "columns", f"a lattice of {nodes:,} nodes", f"at most {limit:,}", advice)])
 
 
-def decide_levels(spark: SparkSession, policy: Policy, gathered: Gathered, kept: Materialised, steps: Steps) -> Plan:
+def decide_levels(
+    spark: SparkSession, policy: Policy, bound: BoundSchema, gathered: Gathered, kept: Materialised, steps: Steps
+) -> Plan:
     """The optimum, and what the write pass needs of it. Raises InfeasibleError where there is none, ConfigurationError if too large."""
     problem = gathered.problem
     refuse_large(problem, policy)
     told: list[str] = []
     with steps.step("lattice") as said:
         if gathered.local is not None:
-            plan = _here(spark, policy, gathered)
+            recoding, failing, star = _here(spark, policy, gathered)
         else:
-            plan, told = _on_spark(policy, gathered, kept)
-        trace = plan.recoding.trace
+            (recoding, failing, star), told = _on_spark(policy, gathered, kept)
+        trace = recoding.trace
         said.append(f"{counted(trace.nodes, 'node')}: {trace.checked:,} checked, {trace.marked:,} marked, {trace.pruned:,} pruned.")
         said.extend(f"{sentence[0].upper()}{sentence[1:]}." for sentence in (*trace.steps, *told))
-        if policy.suppression.show == "star" and plan.recoding.suppressed_rows and not plan.star:
+        if _wants_star(policy, recoding) and not star:
             said.append("The suppressed rows do not hold every model as a class: they are dropped, not printed.")
-    return plan
+    return Plan(
+        recoding,
+        lambda table: label(table, bound.quasi_identifiers, problem.hierarchies, recoding.levels, failing),
+        star,
+        examples(problem, recoding),
+        few_suppressed(recoding, problem.k),
+    )
 
 
-def _here(spark: SparkSession, policy: Policy, gathered: Gathered) -> Plan:
+def _here(spark: SparkSession, policy: Policy, gathered: Gathered) -> _Found:
     assert gathered.local is not None
     problem = gathered.problem
     recoding = decide(problem, gathered.local)
     if not recoding.suppressed_rows:
-        return Plan(recoding, None, False)
+        return recoding, None, False
     nodes = failing_classes(problem, gathered.local, recoding.levels)
     columns = {f"{HELPER}g{i}": pa.array(nodes[:, i], pa.int32()) for i in range(len(problem.hierarchies))}
     failing = local_table(spark, pa.table(columns))
-    return Plan(recoding, failing, _wants_star(policy, recoding) and star_holds(problem, gathered.local, recoding.levels))
+    return recoding, failing, _wants_star(policy, recoding) and star_holds(problem, gathered.local, recoding.levels)
 
 
-def _on_spark(policy: Policy, gathered: Gathered, kept: Materialised) -> tuple[Plan, list[str]]:
+def _on_spark(policy: Policy, gathered: Gathered, kept: Materialised) -> tuple[_Found, list[str]]:
     problem = gathered.problem
     most = policy.settings.driver_megabytes * 1_000_000 // bytes_held(1, len(problem.hierarchies), len(problem.sensitive))
     cells = encode(gathered.cells, problem.hierarchies, len(problem.sensitive))
@@ -76,10 +90,9 @@ def _on_spark(policy: Policy, gathered: Gathered, kept: Materialised) -> tuple[P
     )
     recoding = decide_with(problem, checker, gathered.whole)
     if not recoding.suppressed_rows:
-        return Plan(recoding, None, False), [checker.told()]
+        return (recoding, None, False), [checker.told()]
     failing = checker.failing(recoding.levels)
-    star = _wants_star(policy, recoding) and checker.star_holds(recoding.levels)
-    return Plan(recoding, failing, star), [checker.told()]
+    return (recoding, failing, _wants_star(policy, recoding) and checker.star_holds(recoding.levels)), [checker.told()]
 
 
 def _wants_star(policy: Policy, recoding: FullDomainRecoding) -> bool:

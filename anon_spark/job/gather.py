@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from anon_spark.domain.bind import bind, coverage
+from anon_spark.domain.box_labels import as_published
 from anon_spark.domain.counting import counted
 from anon_spark.domain.errors import ConfigurationError, DataError, Fault, InfeasibleError
 from anon_spark.domain.frequency import FrequencySet, bytes_held
@@ -35,10 +36,19 @@ Trees = Mapping[str, Sequence[Sequence[str]]]
 
 
 @dataclass(frozen=True)
+class RawCells:
+    """A frequency set as it was grouped: columns ``cell_names`` of texts and __anon_n; place: (lines,) int64 cell of each line."""
+
+    table: pa.Table
+    place: np.ndarray
+
+
+@dataclass(frozen=True)
 class Gathered:
     """A problem and its frequency set: in this process (``local``) or as a DataFrame of raw texts (``cells``) on Spark.
 
-    fingerprint: of the first scan, to be met again by the second. combinations: distinct cells.
+    fingerprint: of the first scan, to be met again by the second. combinations: distinct cells. raw: the texts of the cells of
+    ``local``, kept for jobs that send every cell its own way.
     """
 
     problem: Problem
@@ -47,6 +57,7 @@ class Gathered:
     local: FrequencySet | None
     fingerprint: int
     combinations: int
+    raw: RawCells | None = None
 
 
 def read_trees(policy: Policy) -> dict[str, list[list[str]]]:
@@ -94,9 +105,14 @@ def gather(table: DataFrame, policy: Policy, bound: BoundSchema, trees: Trees, k
         _refuse_nulls(values[:d], policy)
         hierarchies = bind_all(policy, bound, values[:d], trees)
         problem = _problem(policy, bound, hierarchies, values, int(total["rows"]))
-        local = None if fetched is None else encode(fetched, names[:d], hierarchies, names[d:], problem.values, ROWS)
+        local, raw = None, None
+        if fetched is not None:
+            local, place = encode(fetched, names[:d], hierarchies, names[d:], problem.values, ROWS)
+            raw = None if policy.job == "lattice" else RawCells(fetched, place)
         said.append(f"Bound {counted(d, 'hierarchy', 'hierarchies')}; deciding {'in the driver process' if in_driver else 'on Spark'}.")
-    return Gathered(problem, _whole(problem, values[d:]), cells, local, int(total["fingerprint"]), int(total["cells"]))
+    whole, fingerprint = _whole(problem, values[d:]), int(total["fingerprint"])
+    return Gathered(problem, whole, cells, local, fingerprint, int(total["cells"]), raw)
+
 
 
 def _distinct(cells: DataFrame, d: int, s: int, policy: Policy) -> list[Values]:
@@ -143,7 +159,8 @@ def bind_all(policy: Policy, bound: BoundSchema, values: Sequence[Values], trees
     unmapped: list[UnmappedError] = []
     for column, raw, known in zip(policy.quasi_identifiers, bound.quasi_identifiers, values, strict=True):
         try:
-            hierarchies.append(bind(column, raw.kind, known, tree=trees.get(column.name), where=policy.where))
+            hierarchy = bind(column, raw.kind, known, tree=trees.get(column.name), where=policy.where)
+            hierarchies.append(hierarchy if policy.job == "lattice" else as_published(hierarchy, column, policy.bounds))
         except UnmappedError as error:
             unmapped.append(error)
             outside += [_with_hint(fault, column, known, trees) for fault in error.faults]

@@ -14,19 +14,19 @@ from anon_spark.audit.result import AuditResult
 from anon_spark.domain.counting import counted
 from anon_spark.domain.errors import AuditError, ConfigurationError, Fault
 from anon_spark.domain.policy import Policy
-from anon_spark.domain.recoding import FullDomainRecoding
 from anon_spark.io.jobs import jobs_of
 from anon_spark.io.spark_errors import job_faults
 from anon_spark.io.tables import read
-from anon_spark.job.account import Run, examples, few_suppressed, write_report
+from anon_spark.job.account import Run, write_report
 from anon_spark.job.decide import decide_levels
+from anon_spark.job.decide_groups import decide_groups
 from anon_spark.job.gather import Gathered, gather, null_rows_of, read_trees, without_null_rows
 from anon_spark.job.listed import absent_listed, with_listed_values
 from anon_spark.job.output import Output, open_output, report_files
 from anon_spark.job.release import Release
 from anon_spark.job.schema import BoundSchema, bind_schema
 from anon_spark.job.steps import PUBLISH, Steps
-from anon_spark.job.write import stage
+from anon_spark.job.write import Plan, stage
 from anon_spark.plans.materialise import Materialised
 from anon_spark.report.document import RETURNED, STATUS_OF_EXIT, Report
 from anon_spark.report.html import render_html
@@ -106,7 +106,8 @@ class _Job:
         table = without_null_rows(self.table, policy)
         with Materialised(self._stage_of(output)) as kept:
             gathered = gather(table, policy, self.bound, trees, kept, steps)
-            plan = decide_levels(self.spark, policy, gathered, kept, steps)
+            decide = decide_levels if policy.job == "lattice" else decide_groups
+            plan = decide(self.spark, policy, self.bound, gathered, kept, steps)
             with steps.step("write") as said:
                 staged = stage(table, policy, self.bound, gathered, plan, output.sink, output.staged)
                 said.append("Wrote the release to staging; its rows are those of the input, its order tells nothing.")
@@ -119,13 +120,12 @@ class _Job:
                     f"{counted(len(audit.models), 'model')} over {counted(audit.classes or 0, 'printed class', 'printed classes')}: "
                     f"{'confirmed' if audit.ok else 'refused'}."
                 )
-            report = self._report(gathered, plan.recoding, audit, output)
-            shown = examples(gathered, plan.recoding)
-        texts = {"report.json": report.to_json(), "report.html": render_html(report, shown)}
+            report = self._report(gathered, plan, audit, output)
+        texts = {"report.json": report.to_json(), "report.html": render_html(report, plan.examples)}
         if not audit.ok:
             self._tell_refusal(texts)
             raise AuditError("\n".join(f"{policy.where}: audit: {finding.message}" for finding in audit.findings))
-        return Finished(self._publish(report, texts, output, staged), shown)
+        return Finished(self._publish(report, texts, output, staged), plan.examples)
 
     def _stage_of(self, output: Output) -> Callable[[DataFrame, str], DataFrame] | None:
         """Where a session can't persist, intermediates go to the directory that the owner named for them, and with the run.
@@ -142,11 +142,11 @@ class _Job:
 
         return write
 
-    def _report(self, gathered: Gathered, recoding: FullDomainRecoding, audit: AuditResult, output: Output) -> Report:
-        warnings = (*absent_listed(self.policy.privacy, gathered.problem), *few_suppressed(recoding, gathered.problem.k))
+    def _report(self, gathered: Gathered, plan: Plan, audit: AuditResult, output: Output) -> Report:
+        warnings = (*absent_listed(self.policy.privacy, gathered.problem), *plan.warnings)
         status = STATUS_OF_EXIT[AuditError.exit_code] if not audit.ok else RETURNED if output.temporary else STATUS_OF_EXIT[0]
         return write_report(
-            self.about, self.policy, gathered, recoding, audit, self.steps, self.spark, self.bound, status, warnings
+            self.about, self.policy, gathered, plan.recoding, audit, self.steps, self.spark, self.bound, status, warnings
         )
 
     def _tell_refusal(self, texts: dict[str, str]) -> None:
@@ -159,5 +159,5 @@ class _Job:
             output.publish()
         output.remove_scratch()
         if output.temporary:
-            return Release({RELEASE: staged}, report, self.bound.names, output.remove)
-        return Release({RELEASE: output.read(self.spark, staged)}, report, self.bound.names)
+            return Release({RELEASE: staged}, report, self.bound.labels, output.remove)
+        return Release({RELEASE: output.read(self.spark, staged)}, report, self.bound.labels)

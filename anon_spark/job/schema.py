@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pyspark.sql import types as T
 
 from anon_spark.audit.fingerprint import unhashable
+from anon_spark.domain.bind import ORDERED
 from anon_spark.domain.errors import ConfigurationError, Fault
-from anon_spark.domain.policy import Column, DateHierarchy, IntervalHierarchy, Policy
+from anon_spark.domain.policy import Column, DateHierarchy, FlatHierarchy, IntervalHierarchy, Policy
 from anon_spark.plans.columns import DECLARED, HELPER, RawColumn, kind_of, raw_column
+from anon_spark.plans.publish import bounds_names
 
 HIDDEN_ROLES = frozenset({"identifier", "person"})
 """Roles whose columns are never published."""
@@ -20,17 +22,24 @@ HIDDEN_ROLES = frozenset({"identifier", "person"})
 @dataclass(frozen=True)
 class BoundSchema:
     """quasi_identifiers: raw columns in the configured order; counted: the sensitive columns that some model reads; output: the
-    published columns in the input's order; untouched: those of them that pass unchanged; read: every input column that is needed."""
+    input's columns that are published, in its order; untouched: those of them that pass unchanged; in_bounds: the quasi-identifiers
+    that are published as bounds, three columns each."""
 
     quasi_identifiers: tuple[RawColumn, ...]
     counted: tuple[RawColumn, ...]
     output: tuple[str, ...]
     untouched: tuple[str, ...]
+    in_bounds: frozenset[str]
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the quasi-identifiers."""
         return tuple(raw.name for raw in self.quasi_identifiers)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Columns of the release that show the quasi-identifiers."""
+        return tuple(part for name in self.names for part in (bounds_names(name) if name in self.in_bounds else (name,)))
 
 
 def bind_schema(schema: T.StructType, policy: Policy, case_sensitive: bool) -> BoundSchema:
@@ -39,6 +48,7 @@ def bind_schema(schema: T.StructType, policy: Policy, case_sensitive: bool) -> B
     if faults:
         raise ConfigurationError(faults)
     types = {field.name: field.dataType for field in schema.fields}
+    raws = tuple(raw_column(c.name, types[c.name], c.type, c.trim) for c in policy.quasi_identifiers)
     read = {model.column for model in policy.privacy if model.column}
     listed = {column.name: column for column in policy.columns}
     kept = [
@@ -47,12 +57,34 @@ def bind_schema(schema: T.StructType, policy: Policy, case_sensitive: bool) -> B
         if (n in listed and listed[n].role not in HIDDEN_ROLES) or (n not in listed and policy.unlisted == "keep")
     ]
     quasi = {column.name for column in policy.quasi_identifiers}
-    return BoundSchema(
-        tuple(raw_column(c.name, types[c.name], c.type, c.trim) for c in policy.quasi_identifiers),
+    bound = BoundSchema(
+        raws,
         tuple(raw_column(c.name, types[c.name]) for c in policy.of_role("sensitive") if c.name in read),
         tuple(kept),
         tuple(name for name in kept if name not in quasi),
+        frozenset(_in_bounds(policy, raws)),
     )
+    _refuse_twice(bound, policy.where, case_sensitive)
+    return bound
+
+
+def _in_bounds(policy: Policy, raws: Sequence[RawColumn]) -> Iterator[str]:
+    """Numbers and dates that print values or intervals; files, masks and periods have labels that are no range."""
+    for column, raw in zip(policy.quasi_identifiers, raws, strict=True):
+        ranged = column.hierarchy is None or isinstance(column.hierarchy, (IntervalHierarchy, FlatHierarchy))
+        if policy.numeric == "bounds" and ranged and raw.kind in ORDERED:
+            yield raw.name
+
+
+def _refuse_twice(bound: BoundSchema, where: str, case_sensitive: bool) -> None:
+    """ConfigurationError where a column of bounds would be called like another column of the release."""
+    for name in bound.in_bounds:
+        taken = {other if case_sensitive else _folded(other): other for other in bound.output if other != name}
+        taken |= {one if case_sensitive else _folded(one): one for one in bound.labels if one not in bounds_names(name)}
+        for part in bounds_names(name):
+            if other := taken.get(part if case_sensitive else _folded(part)):
+                found = f"bounds, which would publish {part!r} beside the column {other!r}"
+                raise ConfigurationError([Fault(where, "numeric", found, "names of their own", "rename that column in a query")])
 
 
 def nearest(name: str, names: Sequence[str]) -> str | None:
@@ -144,6 +176,10 @@ def _kind_faults(where: str, place: int, column: Column, kind: str, found: T.Dat
         )
         return
     tree = column.hierarchy
+    if tree is None and target not in ORDERED:
+        expected = "a hierarchy: numbers and dates alone need none"
+        advice = "the least is hierarchy: flat; of text that holds numbers or dates, say its type"
+        yield Fault(where, f"{key}.hierarchy", f"nothing, on type {found.simpleString()}", expected, advice)
     if isinstance(tree, DateHierarchy) and target not in {"text", "date", "timestamp"}:
         yield Fault(
             where,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, Observation
@@ -13,7 +13,7 @@ from anon_spark.audit.containment import containment
 from anon_spark.audit.fingerprint import fingerprint as conservation
 from anon_spark.domain.errors import AuditError, ConfigurationError, DataError, Fault, InternalError
 from anon_spark.domain.policy import Policy, Sink
-from anon_spark.domain.recoding import FullDomainRecoding
+from anon_spark.domain.recoding import Recoding
 from anon_spark.io.spark_errors import SPARK_ERRORS, spark_faults, unreadable
 from anon_spark.io.tables import read_back, write_options
 from anon_spark.job.gather import Gathered
@@ -21,16 +21,20 @@ from anon_spark.job.schema import BoundSchema
 from anon_spark.plans.columns import named
 from anon_spark.plans.fetch import fetch_row
 from anon_spark.plans.frequency import fingerprint
-from anon_spark.plans.publish import SUPPRESSED, hide_order, label, published
+from anon_spark.plans.publish import SUPPRESSED, Labelled, hide_order, published
+from anon_spark.report.words import Example
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What the write pass puts on the rows: the recoding, and the node numbers of the classes that it suppresses (None for none)."""
+    """What was decided. label: puts its labels on the rows of the table; star: whether suppressed rows print the root; examples: a
+    few values with their labels; warnings: of what the release will show."""
 
-    recoding: FullDomainRecoding
-    failing: DataFrame | None
-    star: bool
+    recoding: Recoding
+    label: Callable[[DataFrame], Labelled]
+    star: bool = False
+    examples: tuple[Example, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def stage(
@@ -41,7 +45,7 @@ def stage(
     Raises DataError where the second scan saw another table than the first, AuditError where a row's raw value is not under its
     printed label or an untouched column came back changed, ConfigurationError where the format can't hold the columns.
     """
-    labelled = label(table, bound.quasi_identifiers, gathered.problem.hierarchies, plan.recoding.levels, plan.failing)
+    labelled = plan.label(table)
     raws, labels = dict(zip(bound.names, labelled.raws, strict=True)), dict(zip(bound.names, labelled.labels, strict=True))
     kinds = {raw.name: raw.kind for raw in bound.quasi_identifiers}
     frame, outside = containment(labelled.frame, policy, raws, labels, kinds)

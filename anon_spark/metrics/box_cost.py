@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -11,9 +12,23 @@ from anon_spark.domain.hierarchy import Hierarchy
 from anon_spark.metrics.pair_cost import exact_places
 
 
+@lru_cache(maxsize=64)
 def places(hierarchy: Hierarchy) -> np.ndarray:
-    """(m,) float64 place of each leaf of a numeric column in [0, 1]; NaN, infinities and null lie 1 or more beyond all others."""
-    return np.array([float(place) for place in exact_places(hierarchy)])
+    """(m,) float64 place of each leaf of a numeric column in [0, 1]; NaN, infinities and null lie 1 or more beyond all others.
+
+    Kept, read-only: a worker asks for them once a block.
+    """
+    found = np.array([float(place) for place in exact_places(hierarchy)])
+    found.flags.writeable = False
+    return found
+
+
+@lru_cache(maxsize=256)
+def prices(hierarchy: Hierarchy, level: int) -> np.ndarray:
+    """(m,) float64 NCP of each leaf at a level; kept, read-only."""
+    found = np.array(hierarchy.ncp[level].numerators, dtype=np.float64) / hierarchy.ncp[level].denominator
+    found.flags.writeable = False
+    return found
 
 
 def box_loss(

@@ -7,6 +7,7 @@ from math import lcm
 
 import numpy as np
 
+from anon_spark.domain.aligned import aligned
 from anon_spark.domain.problem import Problem
 from anon_spark.metrics.pair_cost import PairCost
 
@@ -45,7 +46,7 @@ def _weighted(problem: Problem, cells: np.ndarray) -> tuple[list[np.ndarray], li
     weights = [w / weight for w in problem.weights]
     shares = lcm(*(w.denominator for w in weights))
     found = [np.unique(cells[:, i], return_inverse=True) for i in range(cells.shape[1])]
-    costs = [PairCost(h, leaves) for h, (leaves, _) in zip(problem.hierarchies, found, strict=True)]
+    costs = [PairCost(aligned(h), leaves) for h, (leaves, _) in zip(problem.hierarchies, found, strict=True)]
     scale = lcm(*(cost.denominator() for cost in costs))
     if scale * shares >= 2**60:
         scale = max(1, GRID // shares)

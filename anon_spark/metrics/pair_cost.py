@@ -26,7 +26,8 @@ class PairCost:
     def __init__(self, hierarchy: Hierarchy, leaves: np.ndarray):
         self.hierarchy = hierarchy
         self.leaves = leaves
-        texts = [hierarchy.leaves[code] for code in leaves] if hierarchy.numeric else []
+        line = len(hierarchy.leaves) - hierarchy.beside
+        texts = [hierarchy.leaves[code] if code < line else None for code in leaves] if hierarchy.numeric else []
         places = [_place(text) for text in texts]
         self.unread = [i for i, text in enumerate(texts) if places[i] is None and text not in OFF_THE_LINE]
         self.known = [i for i, place in enumerate(places) if place is not None]
@@ -61,7 +62,8 @@ class PairCost:
 
 def exact_places(hierarchy: Hierarchy) -> tuple[Fraction, ...]:
     """Place of each leaf of a numeric column in [0, 1], exact; leaves off the line lie 1 or more beyond the numbers and each other."""
-    found = [None if text in OFF_THE_LINE else _place(text) for text in hierarchy.leaves]
+    line = len(hierarchy.leaves) - hierarchy.beside
+    found = [None if text in OFF_THE_LINE else _place(text) for text in hierarchy.leaves[:line]] + [None] * hierarchy.beside
     known = [place for place in found if place is not None]
     low = min(known, default=Fraction(0))
     spread = max(known, default=low) - low or Fraction(1)

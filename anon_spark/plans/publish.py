@@ -15,6 +15,13 @@ from anon_spark.plans.columns import HELPER, RawColumn, named
 from anon_spark.plans.lookups import IN_PLAN, label_and_node, labels_at
 
 SUPPRESSED = HELPER + "suppressed"
+Printed = str | tuple[str, str, str]
+"""Name of a column that holds labels, or of those that hold a box's smallest value, its largest, and whether the value is null."""
+
+
+def bounds_names(name: str) -> tuple[str, str, str]:
+    """Columns of the release that show a quasi-identifier under ``numeric: bounds``."""
+    return f"{name}_min", f"{name}_max", f"{name}_null"
 
 
 @dataclass(frozen=True)
@@ -26,7 +33,7 @@ class Labelled:
 
     frame: DataFrame
     raws: tuple[str, ...]
-    labels: tuple[str, ...]
+    labels: tuple[Printed, ...]
     unknown: Column
 
 
@@ -81,13 +88,20 @@ def published(labelled: Labelled, quasi_identifiers: Sequence[str], output: Sequ
     """The columns of the release in their order; suppressed rows are left out, or print the root everywhere where ``star``."""
     frame = labelled.frame if star else labelled.frame.where(~F.col(SUPPRESSED))
     labels = dict(zip(quasi_identifiers, labelled.labels, strict=True))
-    chosen = [
-        (F.when(F.col(SUPPRESSED), F.lit(ROOT)).otherwise(F.col(labels[name])) if star else F.col(labels[name])).alias(name)
-        if name in labels
-        else named(name).alias(name)
-        for name in output
-    ]
+    chosen: list[Column] = []
+    for name in output:
+        label = labels.get(name)
+        if isinstance(label, tuple):
+            # null in both bounds, and no null itself, is the root
+            shown = zip(bounds_names(name), label, (None, None, False), strict=True)
+            chosen += [_starred(F.col(part), F.lit(root), star).alias(column) for column, part, root in shown]
+        else:
+            chosen.append((named(name) if label is None else _starred(F.col(label), F.lit(ROOT), star)).alias(name))
     return frame.select(*chosen)
+
+
+def _starred(label: Column, root: Column, star: bool) -> Column:
+    return F.when(F.col(SUPPRESSED), root).otherwise(label) if star else label
 
 
 def hide_order(frame: DataFrame) -> DataFrame:

@@ -96,7 +96,7 @@ def _tiles(report: Report) -> list[tuple[str, str, str]]:
 
 
 def _levels(report: Report, examples: Sequence[words.Example]) -> list[tuple[str, int | None, list[str]]]:
-    """(column, level, some labels) of each quasi-identifier."""
+    """(column, level or None outside a lattice, some labels) of each quasi-identifier."""
     labels: dict[str, list[str]] = {}
     for example in examples:
         labels.setdefault(example.column, []).append(words.label(example.after))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from anon_spark.domain.recoding import FullDomainRecoding
+from anon_spark.domain.recoding import FullDomainRecoding, Recoding
 
 Number = int | float | Fraction
 
@@ -79,8 +79,8 @@ class LossFigures:
     by_column: Mapping[str, Number] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, recoding: FullDomainRecoding, columns: Sequence[str], gcp_lower_bound: Number | None = None) -> LossFigures:
-        """The figures of a full-domain recoding; columns: the quasi-identifiers in the configured order."""
+    def of(cls, recoding: Recoding, columns: Sequence[str], gcp_lower_bound: Number | None = None) -> LossFigures:
+        """The figures of a recoding; columns: the quasi-identifiers in the configured order."""
         losses = recoding.losses
         squares = losses.get("discernibility")
         return cls(

@@ -23,7 +23,8 @@ class Plan:
     """A policy bound to its input, and what a run would do.
 
     types: column -> type as the input has it; levels: quasi-identifier -> number of levels, the leaves' and the root's included;
-    distinct: quasi-identifier -> distinct values; nodes: full-QI lattice nodes within min and max levels; rows: of the input;
+    distinct: quasi-identifier -> distinct values; nodes: full-QI lattice nodes within min and max levels; combinations: distinct ones
+    that a local recoding groups; rows: of the input;
     unlisted: columns of the input that the policy does not name; feasibility: sentences on what can or cannot hold; warnings:
     sentences. What is not known (no scan was made, no lattice) is None or empty.
     """
@@ -33,6 +34,7 @@ class Plan:
     levels: Mapping[str, int] = field(default_factory=dict)
     distinct: Mapping[str, int] = field(default_factory=dict)
     nodes: int | None = None
+    combinations: int | None = None
     rows: int | None = None
     unlisted: tuple[str, ...] = ()
     feasibility: tuple[str, ...] = ()
@@ -113,11 +115,20 @@ def _facts(plan: Plan) -> RenderableType:
         "suppress": [limit],
         "nulls": [policy.nulls],
         "lattice": [] if plan.nodes is None else [f"{counted(plan.nodes, 'node')}{best}"],
+        "groups": [] if plan.combinations is None else [_groups(plan)],
         "feasible": plan.feasibility,
         "output": [_output(policy)],
         "report": [without_secrets(policy.report)] if policy.report else [],
         "warnings": plan.warnings,
     })  # fmt: skip
+
+
+def _groups(plan: Plan) -> str:
+    """What a local recoding makes its groups of, and what each prints."""
+    printed = "as tight ranges" if plan.policy.bounds == "tight" else "as the intervals of their hierarchies"
+    asked = plan.policy.settings.block_combinations
+    blocks = "" if asked == "auto" else f", in blocks of at most {words.count(asked)}"
+    return f"of {words.count(plan.combinations)} distinct combinations{blocks}; numbers {printed}; the least gcp found is published"
 
 
 def _output(policy: Policy) -> str:

@@ -56,9 +56,9 @@ def as_text(renderable: RenderableType) -> str:
 def summary(
     report: Report, *, examples: Sequence[words.Example] = (), release: str | None = None, page: str | None = None
 ) -> Group:
-    """What rich shows: verdict, what was asked, levels with examples, classes, loss, audit, warnings, where things lie."""
+    """What rich shows: verdict, what was asked, columns with examples, classes, loss, audit, warnings, where things lie."""
     head = Text(words.verdict(report), style="bold green" if report.published else "bold red")
-    levels = _levels(report, examples)
+    levels = _columns(report, examples)
     return Group(
         head,
         grid({"asked": words.asked(report)}),
@@ -78,20 +78,23 @@ def grid(lines: Mapping[str, Sequence[str]]) -> Table:
     return facts
 
 
-def _levels(report: Report, examples: Sequence[words.Example]) -> Table | None:
-    """A row a quasi-identifier: name, level, a few distinct values with their labels."""
+def _columns(report: Report, examples: Sequence[words.Example]) -> Table | None:
+    """A row a quasi-identifier: name, level in a lattice or else what was lost, a few distinct values with their labels."""
     told: dict[str, list[str]] = {}
     for example in examples:
         told.setdefault(example.column, []).append(_example(example))
-    chosen = report.lattice.levels if report.lattice else dict.fromkeys(told)
+    figures = {name: words.figure(level) for name, level in report.lattice.levels.items()} if report.lattice else {}
+    if not report.lattice and report.loss:
+        figures = {name: words.share(lost) for name, lost in report.loss.by_column.items()}
+    chosen = figures or dict.fromkeys(told, words.NONE)
     if not chosen:
         return None
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
     table.add_column("column", no_wrap=True, overflow="ellipsis", max_width=28)
-    table.add_column("level", justify="right", no_wrap=True)
+    table.add_column("level" if report.lattice else "lost", justify="right", no_wrap=True)
     table.add_column("before -> after" if told else "", no_wrap=True, overflow="ellipsis")
-    for name, level in list(chosen.items())[:MOST_COLUMNS]:
-        table.add_row(Text(name), words.figure(level), Text(";  ".join(told.get(name, [])[:EXAMPLES_A_COLUMN])))
+    for name, figure in list(chosen.items())[:MOST_COLUMNS]:
+        table.add_row(Text(name), figure, Text(";  ".join(told.get(name, [])[:EXAMPLES_A_COLUMN])))
     if len(chosen) > MOST_COLUMNS:
         table.add_row(f"and {len(chosen) - MOST_COLUMNS} more", "", "")
     return table

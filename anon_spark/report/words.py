@@ -139,6 +139,8 @@ def asked(report: Report) -> list[str]:
         lines.append(f"suppression of at most {share(limit)} of the rows" if limit else "no suppression")
     if report.job == "lattice" and report.policy.get("loss"):
         lines.append(f"least {report.policy['loss']} among all generalizations")
+    elif report.job == "top-down":
+        lines.append("labels of each class's own, the least gcp that is found")
     return lines
 
 

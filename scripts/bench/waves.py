@@ -127,10 +127,11 @@ def measure(spark: SparkSession, place: str, folder: Path, options: argparse.Nam
     frame = table(spark, options.rows, options.combinations)
     java, steps = java_of(spark), Steps()
     with Materialised() as kept, counted() as waves:
-        gathered = gather(frame, asked, bind_schema(frame.schema, asked, False), read_trees(asked), kept, steps)
+        bound = bind_schema(frame.schema, asked, False)
+        gathered = gather(frame, asked, bound, read_trees(asked), kept, steps)
         before, own = processor_seconds(java) if java else 0.0, time.process_time()
         started = time.perf_counter()
-        recoding = decide_levels(spark, asked, gathered, kept, steps).recoding
+        recoding = decide_levels(spark, asked, bound, gathered, kept, steps).recoding
         seconds = time.perf_counter() - started
         used = (processor_seconds(java) if java else 0.0) - before + time.process_time() - own
     for step in steps.done:

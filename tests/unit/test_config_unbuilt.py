@@ -32,10 +32,9 @@ def faults(key: str, value: object) -> list[Fault]:
 
 
 NOT_BUILT = [
-    *[("job", job) for job in ("top-down", "bottom-up", "alpha-k-top-down", "alpha-k-progressive", "ncp-clustering", "k-member")],
+    *[("job", job) for job in ("bottom-up", "alpha-k-top-down", "alpha-k-progressive", "ncp-clustering", "k-member")],
     *[("job", job) for job in ("kab", "milif", "anatomy", "bucketization", "tds", "pda", "marginals", "m-invariance")],
     ("numeric", "bounds"),
-    ("bounds", "intervals"),
     ("input.snapshot", "stage"),
     ("output.partition_by", ["sex"]),
     ("columns.2.role", "person"),

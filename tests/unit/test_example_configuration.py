@@ -18,9 +18,16 @@ def reference() -> dict:
     return yaml.safe_load((ROOT / "conf/all-keys.yaml").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("name", ["adult.yaml", "all-keys.yaml"])
-def test_an_example_is_a_sound_configuration(name):
-    assert Policy.from_yaml(ROOT / "conf" / name).job == "lattice"
+@pytest.mark.parametrize(
+    ("name", "job"), [("adult.yaml", "lattice"), ("adult-top-down.yaml", "top-down"), ("all-keys.yaml", "lattice")]
+)
+def test_an_example_is_a_sound_configuration(name, job):
+    assert Policy.from_yaml(ROOT / "conf" / name).job == job
+
+
+def test_the_same_table_is_asked_for_by_either_job():
+    lattice, local = (Policy.from_yaml(ROOT / "conf" / name) for name in ("adult.yaml", "adult-top-down.yaml"))
+    assert lattice.columns == local.columns and lattice.privacy == local.privacy
 
 
 def test_the_job_in_the_readme_is_a_sound_configuration(tmp_path):

@@ -10,7 +10,7 @@ import numpy as np
 from anon_spark.domain.hierarchy import Hierarchy
 from anon_spark.kernels.local.boxes import CLIMB, LINE, TABLE, UNITS, Boxes, Costs, empty_boxes
 from anon_spark.kernels.local.walk import Ladders
-from anon_spark.metrics.box_cost import places
+from anon_spark.metrics.box_cost import places, prices
 
 WIDEST_TABLE = 1024
 """Leaves up to which the costs of all pairs are kept."""
@@ -50,9 +50,8 @@ def _climb(h: Hierarchy, leaves: np.ndarray, cap: float) -> tuple[np.ndarray, np
         node = h.nodes[level][leaves]
         if len(np.unique(node)) == len(node) and len(node) > 1:
             continue
-        price = np.array(h.ncp[level].numerators, dtype=np.float64)[leaves] / h.ncp[level].denominator
         at.append(node[None, :])
-        cost.append(np.round(price * cap)[None, :])
+        cost.append(np.round(prices(h, level)[leaves] * cap)[None, :])
     return np.concatenate(at), np.concatenate(cost)
 
 

@@ -1,0 +1,64 @@
+"""What the owner should know of a decision before the release is handed out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from pyspark.sql import DataFrame
+
+from anon_spark.domain.problem import Problem
+from anon_spark.domain.recoding import FullDomainRecoding, LocalRecoding
+from anon_spark.plans.box_tables import CLASSES, END, PLACE, rare_codes, rare_ends
+from anon_spark.plans.fetch import fetch_rows
+
+
+def few_suppressed(recoding: FullDomainRecoding, k: int | None) -> tuple[str, ...]:
+    """A warning where the rows left out are a group smaller than k: the table's total less the published rows tells its size."""
+    lost = recoding.suppressed_rows
+    if not k or not 0 < lost < k:
+        return ()
+    return (
+        f"Suppressed rows: {lost}, fewer than k = {k}. Do not publish the table's total: less the published rows it discloses "
+        "that so small a group was left out.",
+    )
+
+
+def rare_bounds(problem: Problem, found: Mapping[int, tuple[int, int]]) -> tuple[str, ...]:
+    """A warning a column whose printed ranges end in values that fewer than k rows of the table have: a bound may tell of one person.
+
+    found: column -> how many such values, and how many classes print one.
+    """
+    told = []
+    for j, (bounds, classes) in sorted(found.items()):
+        if bounds:
+            values = "1 value" if bounds == 1 else f"{bounds:,} values"
+            where = "1 class" if classes == 1 else f"{classes:,} classes"
+            told.append(
+                f"{problem.hierarchies[j].column}: {values} that fewer than k = {problem.k} rows of the table have, printed as a bound "
+                f"of {where}: who knows such a value may know whose it is. bounds: intervals prints those of a hierarchy instead."
+            )
+    return tuple(told)
+
+
+def rare_bounds_here(problem: Problem, recoding: LocalRecoding) -> dict[int, tuple[int, int]]:
+    """``found`` of a recoding in this process; nothing without k."""
+    ranges = [j for j, h in enumerate(problem.hierarchies) if h.numeric] if problem.k else []
+    found = {}
+    for j in ranges:
+        codes, classes = rare_codes(problem.hierarchies[j], rare_leaves(problem)[j], recoding.low[:, j], recoding.high[:, j])
+        found[j] = (len(codes), classes)
+    return found
+
+
+def rare_bounds_there(problem: Problem, boxes: DataFrame) -> dict[int, tuple[int, int]]:
+    """``found`` of boxes on Spark."""
+    if not problem.k or not any(h.numeric for h in problem.hierarchies):
+        return {}
+    rows = fetch_rows(rare_ends(boxes, problem.hierarchies, rare_leaves(problem)))
+    return {row[PLACE]: (row[END], row[CLASSES]) for row in rows}
+
+
+def rare_leaves(problem: Problem) -> list[np.ndarray]:
+    """(m_i,) bool leaves of fewer rows than k, a quasi-identifier each."""
+    return [rows < (problem.k or 0) for rows in problem.leaf_rows]

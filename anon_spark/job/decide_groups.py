@@ -1,0 +1,117 @@
+"""The decision of a local recoding, in the driver process or in blocks on Spark: groups, each with the box of its rows (METHODS 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from anon_spark.algorithms.local_blocks import decide_blocks
+from anon_spark.algorithms.local_recoding import decide_local
+from anon_spark.algorithms.local_summary import summarise
+from anon_spark.domain.policy import Policy
+from anon_spark.domain.problem import Problem
+from anon_spark.domain.recoding import LocalSummary
+from anon_spark.job.cautions import rare_bounds, rare_bounds_here, rare_bounds_there
+from anon_spark.job.examples import local_examples
+from anon_spark.job.gather import Gathered
+from anon_spark.job.parts import parts_of
+from anon_spark.job.schema import BoundSchema
+from anon_spark.job.steps import Steps
+from anon_spark.job.write import Plan
+from anon_spark.plans.block_lines import DEALT
+from anon_spark.plans.box_tables import group_columns, printed_groups
+from anon_spark.plans.fetch import fetch_row
+from anon_spark.plans.local import local_table
+from anon_spark.plans.lookups import BROADCAST_VALUES
+from anon_spark.plans.materialise import Materialised
+from anon_spark.plans.publish import Printed
+from anon_spark.plans.publish_local import LocalRecodingTables, label_groups, label_names
+from anon_spark.report.words import Example
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A decision, its tables, a few examples, and the columns that print rare values (``rare_bounds``)."""
+
+    summary: LocalSummary
+    tables: LocalRecodingTables
+    examples: tuple[Example, ...]
+    rare: Mapping[int, tuple[int, int]]
+
+
+def decide_groups(
+    spark: SparkSession, policy: Policy, bound: BoundSchema, gathered: Gathered, kept: Materialised, steps: Steps
+) -> Plan:
+    """Groups that hold every model, and what the write pass needs of them.
+
+    Raises InfeasibleError where it is proven that there are none, NoneFoundError where none were found.
+    """
+    problem = gathered.problem
+    printed = label_names([name in bound.in_bounds for name in bound.names])
+    with steps.step("groups") as said:
+        if gathered.local is not None:
+            found = _here(spark, policy, gathered, printed)
+        else:
+            found = _on_spark(spark, policy, gathered, printed, kept)
+        said += _told(found.summary)
+    counted = {raw.name for raw in bound.counted}
+    others = [name for name in bound.untouched if name not in counted]
+    return Plan(
+        found.summary,
+        lambda table: label_groups(table, bound.quasi_identifiers, bound.counted, others, found.tables, policy.seed or 0),
+        examples=found.examples,
+        warnings=rare_bounds(problem, found.rare),
+    )
+
+
+def _here(spark: SparkSession, policy: Policy, gathered: Gathered, printed: Sequence[Printed]) -> _Found:
+    problem, frequency, raw = gathered.problem, gathered.local, gathered.raw
+    assert frequency is not None and raw is not None
+    recoding = decide_local(problem, frequency, _block_combinations(policy))
+    parts = parts_of(raw, recoding)
+    groups = group_columns(np.arange(len(recoding.size)), recoding.low, recoding.high, problem.hierarchies, printed)
+    tables = LocalRecodingTables(
+        local_table(spark, parts.table), local_table(spark, groups), tuple(printed), _nullable(problem), parts.deals,
+        few_parts=len(parts.table) <= BROADCAST_VALUES, few_groups=len(groups) <= BROADCAST_VALUES,
+    )  # fmt: skip
+    rare = rare_bounds_here(problem, recoding)
+    return _Found(summarise(problem, recoding), tables, local_examples(problem, frequency, recoding), rare)
+
+
+def _on_spark(
+    spark: SparkSession, policy: Policy, gathered: Gathered, printed: Sequence[Printed], kept: Materialised
+) -> _Found:
+    problem = gathered.problem
+    found = decide_blocks(spark, problem, gathered.cells, gathered.whole, _block_combinations(policy), kept)
+    parts, boxes = kept.keep(found.parts, "parts"), kept.keep(found.boxes, "boxes")
+    deals = fetch_row(parts.agg(F.coalesce(F.max(DEALT), F.lit(False)).alias("deals")))["deals"]
+    tables = LocalRecodingTables(
+        parts, printed_groups(boxes, problem.hierarchies, printed), tuple(printed), _nullable(problem), bool(deals),
+        few_parts=gathered.combinations <= BROADCAST_VALUES, few_groups=found.summary.classes <= BROADCAST_VALUES,
+    )  # fmt: skip
+    return _Found(found.summary, tables, (), rare_bounds_there(problem, boxes))
+
+
+def _block_combinations(policy: Policy) -> int | None:
+    asked = policy.settings.block_combinations
+    return None if asked == "auto" else asked
+
+
+def _nullable(problem: Problem) -> tuple[bool, ...]:
+    """Whether a column of the cells holds a null: the quasi-identifiers', then the sensitive ones'."""
+    return (*(None in h.codes for h in problem.hierarchies), *(None in values for values in problem.values))
+
+
+def _told(summary: LocalSummary) -> list[str]:
+    count, smallest, median, largest = summary.blocks
+    sizes = f"1 block of {largest:,}" if count == 1 else f"{count:,} blocks of {smallest:,} to {largest:,} (median {median:,})"
+    return [
+        f"Combinations in {sizes}.",
+        f"Strategy: {summary.strategy}.",
+        *(f"{sentence[0].upper()}{sentence[1:]}." for sentence in summary.steps),
+        f"{summary.classes:,} groups of {summary.smallest:,} to {summary.largest:,} rows.",
+    ]

@@ -1,0 +1,72 @@
+"""A few values of each quasi-identifier with what they are published as, each the value of k rows at least."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from anon_spark.domain.box_labels import labels
+from anon_spark.domain.frequency import FrequencySet
+from anon_spark.domain.problem import Problem
+from anon_spark.domain.recoding import FullDomainRecoding, LocalRecoding
+from anon_spark.report.words import Example
+
+A_COLUMN = 3
+Box = tuple[int, int]
+LOOKED_AT = 50
+"""Of the commonest values of a column, how many are looked at for examples with labels that differ."""
+
+
+def examples(problem: Problem, recoding: FullDomainRecoding) -> tuple[Example, ...]:
+    """Of a full-domain recoding: the commonest values."""
+    shown: list[Example] = []
+    for j, (h, level) in enumerate(zip(problem.hierarchies, recoding.levels, strict=True)):
+        pairs = ((h.leaves[c], h.labels[level][int(h.nodes[level][c])]) for c in _common(problem, j))
+        shown += _some(h.column, pairs)
+    return tuple(shown)
+
+
+def local_examples(problem: Problem, frequency: FrequencySet, recoding: LocalRecoding) -> tuple[Example, ...]:
+    """Of a local recoding: the commonest value with the label that most of its rows print, then values with one that is wider."""
+    shown: list[Example] = []
+    for j, h in enumerate(problem.hierarchies):
+        boxes = [(code, *_boxes(frequency, recoding, j, code)) for code in _common(problem, j)]
+        chosen = [(code, most) for code, most, _ in boxes[:1]]
+        chosen += [(code, wide) for code, _, wide in boxes if wide is not None]
+        chosen += [(code, most) for code, most, _ in boxes[1:]]
+        ends = np.array([box for _, box in chosen], np.int64).reshape(-1, 2)
+        after = labels(h, ends[:, 0], ends[:, 1])
+        shown += _some(h.column, zip((h.leaves[code] for code, _ in chosen), after, strict=True))
+    return tuple(shown)
+
+
+def _boxes(frequency: FrequencySet, recoding: LocalRecoding, j: int, code: int) -> tuple[Box, Box | None]:
+    """The ends that most rows of a value print, and those of several leaves that most print; None where all print the value."""
+    own = frequency.codes[recoding.cell, j] == code
+    group = recoding.group[own]
+    ends = np.stack([recoding.low[group, j], recoding.high[group, j]], axis=1)
+    boxes, place = np.unique(ends, axis=0, return_inverse=True)
+    rows = np.bincount(place.ravel(), recoding.held[own], len(boxes))
+    wide = np.where(boxes[:, 0] != boxes[:, 1], rows, 0)
+    most, widest = int(rows.argmax()), int(wide.argmax())
+    first = (int(boxes[most, 0]), int(boxes[most, 1]))
+    return first, (int(boxes[widest, 0]), int(boxes[widest, 1])) if wide[widest] else None
+
+
+def _common(problem: Problem, column: int) -> list[int]:
+    """Codes of the commonest values, those of fewer rows than k left out."""
+    rows, least = problem.leaf_rows[column], max(problem.k or 2, 2)
+    order = np.argsort(-rows, kind="stable")[:LOOKED_AT]
+    return [int(code) for code in order if rows[code] >= least]
+
+
+def _some(column: str, pairs: Iterator[tuple[str | None, str | None]]) -> list[Example]:
+    """The first few whose labels differ."""
+    seen: list[Example] = []
+    for before, after in pairs:
+        if after not in [example.after for example in seen]:
+            seen.append(Example(column, before, after))
+        if len(seen) == A_COLUMN:
+            break
+    return seen

@@ -1,0 +1,112 @@
+"""Boxes on the scale of all leaves, and the way of a combination down a tree of cuts: for workers that see a part of the table.
+
+Blocks scale their own leaves (``prepare``); here a rank is the leaf code itself, so that boxes of any two batches can be compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from anon_spark.domain.hierarchy import Hierarchy
+from anon_spark.kernels.compiled import compiled
+from anon_spark.kernels.local.boxes import Boxes, Costs, union_cost, widen
+from anon_spark.kernels.local.prepare import prepare
+
+
+class Scale(NamedTuple):
+    """Costs with leaf codes as ranks; place: (m_j,) float32 place of each leaf in units, a column each, of length 0 for trees."""
+
+    costs: Costs
+    place: tuple[np.ndarray, ...]
+
+
+class Tree(NamedTuple):
+    """n cuts, the root first.  near, far: (n,) int64 where each side goes, a cut, or ~b for block b.
+
+    column: (n,) int64 of a cut by code (near is a code below ``cut``), -1 of one by seeds (near is where the first seed's cost less
+    the second's is below ``cut``). cut: (n,) float64; seeds: (2 n, d) int32 codes, two a cut. No cuts: all is block 0.
+    """
+
+    near: np.ndarray
+    far: np.ndarray
+    column: np.ndarray
+    cut: np.ndarray
+    seeds: np.ndarray
+
+    @property
+    def blocks(self) -> int:
+        """Number of blocks."""
+        return len(self.near) + 1
+
+
+def scale_of(hierarchies: Sequence[Hierarchy], weights: Sequence[Fraction]) -> Scale:
+    """The scale of all leaves."""
+    sizes = [len(h.leaves) for h in hierarchies]
+    every = np.stack([np.minimum(np.arange(max(sizes)), n - 1) for n in sizes], axis=1)
+    costs, points = prepare(hierarchies, weights, every)
+    return Scale(costs, tuple(points.low[j, : n if h.numeric else 0] for j, (h, n) in enumerate(zip(hierarchies, sizes, strict=True))))
+
+
+def points_on(scale: Scale, codes: np.ndarray) -> Boxes:
+    """Each line of codes (m, d) as a box of one point."""
+    m, d = codes.shape
+    low, rank = np.zeros((d, m), np.float32), np.zeros((d, m), np.uint32)
+    for j, place in enumerate(scale.place):
+        if len(place):
+            low[j] = place[codes[:, j]]
+        else:
+            rank[j] = codes[:, j]
+    return Boxes(low, low.copy(), rank)
+
+
+def boxes_on(scale: Scale, low: np.ndarray, high: np.ndarray) -> tuple[Boxes, np.ndarray]:
+    """Boxes from their smallest to their largest codes, (n, d) each, and their (n,) float64 costs in units."""
+    boxes = points_on(scale, low)
+    return boxes, _widened(scale.costs, boxes, points_on(scale, high))
+
+
+def route(scale: Scale, tree: Tree, codes: np.ndarray) -> np.ndarray:
+    """(m,) int64 block of each line of codes (m, d)."""
+    if not len(tree.near):
+        return np.zeros(len(codes), np.int64)
+    lines = np.ascontiguousarray(codes, dtype=np.int32)
+    return _descend(scale.costs, points_on(scale, lines), lines, points_on(scale, tree.seeds), *tree[:4])
+
+
+@compiled
+def _widened(costs: Costs, boxes: Boxes, others: Boxes) -> np.ndarray:
+    n = boxes.low.shape[1]
+    cost = np.zeros(n)
+    for x in range(n):
+        cost[x] = widen(costs, boxes, x, others, x)
+    return cost
+
+
+@compiled
+def _descend(
+    costs: Costs,
+    points: Boxes,
+    codes: np.ndarray,
+    seeds: Boxes,
+    near: np.ndarray,
+    far: np.ndarray,
+    column: np.ndarray,
+    cut: np.ndarray,
+) -> np.ndarray:
+    m = codes.shape[0]
+    block = np.zeros(m, np.int64)
+    for x in range(m):
+        at = np.int64(0)
+        while at >= 0:
+            if column[at] >= 0:
+                value = np.float64(codes[x, column[at]])
+            else:
+                value = np.float64(union_cost(costs, points, x, seeds, 2 * at))
+                value -= np.float64(union_cost(costs, points, x, seeds, 2 * at + 1))
+            at = near[at] if value < cut[at] else far[at]
+        block[x] = ~at
+    return block

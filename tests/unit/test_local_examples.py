@@ -1,0 +1,44 @@
+"""What the summary shows of a local recoding, and what it warns of."""
+
+from __future__ import annotations
+
+import numpy as np
+from hierarchies import bind, flat, hierarchy, model
+
+from anon_spark.algorithms.local_recoding import decide_local
+from anon_spark.domain.recoding import LocalRecoding
+from anon_spark.job.cautions import rare_bounds, rare_bounds_here
+from anon_spark.job.examples import local_examples
+
+AGES = [21, 21, 21, 22, 25, 25, 40, 41, 42, 102]
+NUMBERS = hierarchy("age", [(str(a), "*") for a in sorted(set(AGES))], {str(a): a for a in AGES})
+
+
+def recoded(boxes: list[tuple[int, int]], k: int) -> tuple:
+    """Ages in these boxes of codes, in the order of AGES."""
+    problem, frequency = bind([(str(a), "x") for a in AGES], [NUMBERS, flat("b", ["x"])], [model("k-anonymity", k=k)])
+    found = decide_local(problem, frequency)
+    group = np.array([next(i for i, (a, b) in enumerate(boxes) if a <= code <= b) for code in frequency.codes[:, 0]])
+    low, high = (np.array([[box[x], 0] for box in boxes], np.int32) for x in (0, 1))
+    size = np.bincount(group, frequency.count).astype(np.int64)
+    return problem, frequency, LocalRecoding(
+        cell=np.arange(len(group)), group=group, held=frequency.count, low=low, high=high, size=size, loss=found.loss,
+        by_column=found.by_column,
+    )  # fmt: skip
+
+
+def test_examples_are_values_of_k_rows_and_wider_labels_come_early() -> None:
+    problem, frequency, recoding = recoded([(0, 0), (1, 2), (3, 6)], 2)
+    shown = [(e.column, e.before, e.after) for e in local_examples(problem, frequency, recoding)]
+    assert shown == [("age", "21", "21"), ("age", "25", "[22, 25]"), ("b", "x", "x")]
+
+
+def test_a_bound_of_fewer_than_k_rows_is_warned_of() -> None:
+    """The 102-year-old: [40, 102] ends in one person's age."""
+    problem, _, recoding = recoded([(0, 0), (1, 2), (3, 6)], 2)
+    (told,) = rare_bounds(problem, rare_bounds_here(problem, recoding))
+    # 22, 40 and 102 are each the age of one row
+    assert told.startswith("age: 3 values that fewer than k = 2 rows of the table have, printed as a bound of 2 classes")
+    assert "102" not in told
+    problem, _, recoding = recoded([(0, 6)], 2)
+    assert rare_bounds(problem, rare_bounds_here(problem, recoding)) == ()
