@@ -19,7 +19,7 @@ from anon_spark.domain.box_labels import labels
 from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.policy import ROOT
 from anon_spark.domain.problem import Problem
-from anon_spark.kernels.local.boxes import UNITS, box_cost, widen
+from anon_spark.kernels.local.boxes import UNITS, box_cost, union_cost, widen
 from anon_spark.metrics.box_cost import box_loss
 from anon_spark.models.base import Model
 
@@ -134,61 +134,74 @@ class _Groups(RepairedGroups):
         for h in changed:
             self.counted.pop(h, None)
             self.size[h] = int(self.parts.held[self.members[h]].sum())
-            self.cost[h] = self._cost(self.members[h])
+            self.cost[h] = self._cost(np.unique(self.parts.combination[self.members[h]]))
         # a group may send rows home to any that holds rows of the same combination
         seen = [*gone, *(part for h in changed for part in self.members[h].tolist())]
         alike = {int(self.group[x]) for part in seen for x in self.alike[int(self.parts.combination[part])]}
         return sorted((changed | alike) - {-1})
 
     def _tries(self, g: int) -> Iterator[_Try]:
-        """Each member alone, and all that have no other home, left out of a group that loses more than a row would."""
+        """Each combination alone, and all that have no other home, left out of a group that loses more than a row would."""
         whole = float(self.size[g] * self.cost[g])
         if not self.alive[g] or whole <= UNITS:
             return
-        members = self.members[g].tolist()
-        homes = {part: home for part in members if (home := self._home(part)) is not None}
-        strangers = tuple(part for part in members if part not in homes)
-        choices = [(part,) for part in members if len(members) > 1]
-        if 1 < len(strangers) < len(members):
-            choices.append(strangers)
-        for out in choices:
-            rows = int(self.parts.held[list(out)].sum())
-            if whole <= rows * UNITS:
-                continue
-            rest = [part for part in members if part not in out]
-            staying = self._rest(rest)
-            if staying is not None and whole - staying > rows * UNITS:
-                yield _Try(g, out, rows, whole - staying - rows * UNITS, {})
-            if all(part in homes for part in rest) and self._take(rest, homes):
-                added = sum(int(self.parts.held[part]) * float(self.cost[homes[part]]) for part in rest)
-                if whole - added > rows * UNITS:
-                    yield _Try(g, out, rows, whole - added - rows * UNITS, {part: homes[part] for part in rest})
+        members = self.members[g]
+        lines, place = np.unique(self.parts.combination[members], return_inverse=True)
+        if len(lines) < 2:
+            return
+        rows = np.bincount(place.ravel(), self.parts.held[members]).astype(np.int64)
+        homes = [self._home(int(line), g) for line in lines]
+        at_home = np.array([home is not None for home in homes])
+        costs = np.array([0.0 if home is None else float(self.cost[home]) for home in homes])
+        for x, staying in enumerate(self._without(lines)):
+            yield from self._try(g, place.ravel(), np.arange(len(lines)) == x, rows, staying, homes, at_home, costs)
+        if 1 < (~at_home).sum() < len(lines):
+            staying = self._cost(lines[at_home])
+            yield from self._try(g, place.ravel(), ~at_home, rows, staying, homes, at_home, costs)
 
-    def _home(self, part: int) -> int | None:
-        """The cheapest other group that holds rows of the same combination, so that its box does not grow."""
-        here = self.group[part]
-        others = {int(self.group[x]) for x in self.alike[int(self.parts.combination[part])]} - {int(here), -1}
-        return min(others, key=lambda g: (float(self.cost[g]), g), default=None)
+    def _try(
+        self, g: int, place: np.ndarray, out: np.ndarray, rows: np.ndarray, staying: float, homes: Sequence[int | None],
+        at_home: np.ndarray, costs: np.ndarray,
+    ) -> Iterator[_Try]:  # fmt: skip
+        """The combinations of a group marked ``out`` left out, the others staying at that cost or going home."""
+        members, left = self.members[g], int(rows[out].sum())
+        spare = float(self.size[g] * self.cost[g]) - left * UNITS
+        gone = tuple(members[out[place]].tolist())
+        stay = spare - float(rows[~out].sum()) * staying
+        if stay > 0 and self.hold(self._count(members[~out[place]]), self.models):
+            yield _Try(g, gone, left, stay, {})
+        home = spare - float((rows * costs)[~out].sum())
+        if home > 0 and at_home[~out].all():
+            to = {part: int(homes[at]) for part, at in zip(members.tolist(), place.tolist(), strict=True) if not out[at]}
+            if self._take(to):
+                yield _Try(g, gone, left, home, to)
 
-    def _rest(self, rest: Sequence[int]) -> float | None:
-        """Units that the rest loses as a group of its own, None where it may not be one."""
-        members = np.array(rest, np.int64)
-        if not self.hold(self._count(members), self.models):
-            return None
-        return float(self.parts.held[members].sum() * self._cost(members))
+    def _home(self, combination: int, g: int) -> int | None:
+        """The cheapest group but g that holds rows of the same combination, so that its box does not grow."""
+        others = {int(self.group[x]) for x in self.alike[combination]} - {g, -1}
+        return min(others, key=lambda other: (float(self.cost[other]), other), default=None)
 
-    def _take(self, rest: Sequence[int], homes: dict[int, int]) -> bool:
-        """Whether all homes still hold the models with what comes to them."""
+    def _take(self, homes: dict[int, int]) -> bool:
+        """Whether all homes still hold the models with the parts that come to them."""
         coming: dict[int, list[int]] = {}
-        for part in rest:
-            coming.setdefault(homes[part], []).append(part)
+        for part, home in homes.items():
+            coming.setdefault(home, []).append(part)
         return all(self.hold(self._count(np.append(self.members[h], parts)), self.models) for h, parts in coming.items())
 
-    def _cost(self, members: np.ndarray) -> float:
-        """Units a row of the box of these members; 0 of none."""
-        if not len(members):
+    def _without(self, lines: np.ndarray) -> list[float]:
+        """Units a row of the box of all these combinations but one, for each of them."""
+        before, after = (type(self.points)(*(np.ascontiguousarray(array[:, lines]) for array in self.points)) for _ in range(2))
+        last = len(lines) - 1
+        for x in range(1, last + 1):
+            widen(self.costs, before, x, before, x - 1)
+            widen(self.costs, after, last - x, after, last - x + 1)
+        inner = [float(union_cost(self.costs, before, x - 1, after, x + 1)) for x in range(1, last)]
+        return [float(box_cost(self.costs, after, 1)), *inner, float(box_cost(self.costs, before, last - 1))]
+
+    def _cost(self, lines: np.ndarray) -> float:
+        """Units a row of the box of these combinations; 0 of none."""
+        if not len(lines):
             return 0.0
-        lines = self.parts.combination[members]
         box = type(self.points)(*(np.ascontiguousarray(array[:, lines[:1]]) for array in self.points))
         cost = float(box_cost(self.costs, box, 0))
         for line in lines[1:]:
