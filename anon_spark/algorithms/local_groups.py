@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -122,6 +123,7 @@ def settle(
     final = _joined(Dealt(dealt.cell, dealt.combination, number[dealt.group], dealt.held))
     low, high, size = low[order], high[order], size[order]
     loss, by_column = box_loss(problem.hierarchies, problem.weights, low, high, size)
+    published = Fraction(int(size.sum()), problem.rows)
     return LocalRecoding(
         cell=final.cell,
         group=final.group,
@@ -129,8 +131,9 @@ def settle(
         low=low,
         high=high,
         size=size,
-        loss=loss,
-        by_column=by_column,
+        # a row that is in no group is suppressed, and loses 1 a column
+        loss=loss * published + 1 - published,
+        by_column=tuple(part * published + 1 - published for part in by_column),
         steps=steps,
         strategy=strategy,
         blocks=blocks,

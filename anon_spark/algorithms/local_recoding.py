@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import log
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from anon_spark.algorithms.lattice import refuse_infeasible, whole_table
 from anon_spark.algorithms.local_groups import Dealt, deal, join_alike, settle
 from anon_spark.algorithms.local_repair import repair
+from anon_spark.algorithms.local_suppression import star_holds, suppress
 from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import Blocks, LocalRecoding
@@ -27,7 +29,7 @@ PASSES = 3
 
 
 def decide_local(problem: Problem, frequency: FrequencySet, block_combinations: int | None = None) -> LocalRecoding:
-    """Groups that hold every model, at the least loss this heuristic finds; nothing is suppressed.
+    """Groups that hold every model, at the least loss this heuristic finds.
 
     block_combinations: most combinations a block; None: one block up to 16,000, then shrinking to 1,000 at a million and beyond.
     Raises InfeasibleError where it is proven that none exists, NoneFoundError where repair ends at the whole table in vain.
@@ -44,8 +46,11 @@ def decide_local(problem: Problem, frequency: FrequencySet, block_combinations: 
     dealt = join_alike(problem, codes, deal(parts, combination.ravel(), sorted_set.count))
     models = build_all(problem.models)
     dealt, told = repair(problem, models, sorted_set, codes, dealt)
-    dealt = Dealt(order[dealt.cell], dealt.combination, dealt.group, dealt.held)
-    return settle(problem, codes, dealt, (*steps, *told), STRATEGY, blocks)
+    kept, more = suppress(problem, models, sorted_set, codes, dealt)
+    star = len(kept.cell) > 0 and star_holds(problem, models, sorted_set, codes, kept)
+    dealt = Dealt(order[kept.dealt.cell], kept.dealt.combination, kept.dealt.group, kept.dealt.held)
+    found = settle(problem, codes, dealt, (*steps, *told, *more), STRATEGY, blocks)
+    return replace(found, lost_cell=order[kept.cell], lost=kept.held, star=star)
 
 
 def block_size(combinations: int) -> int:

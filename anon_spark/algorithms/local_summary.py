@@ -8,11 +8,12 @@ from anon_spark.metrics.box_sums import box_sums, losses_of
 
 
 def summarise(problem: Problem, recoding: LocalRecoding) -> LocalSummary:
-    """The figures of a recoding of all rows; every loss exact."""
+    """The figures of a recoding; every loss exact."""
+    suppressed = int(recoding.lost.sum())
     sums = box_sums(problem.hierarchies, recoding.low, recoding.high, recoding.size)
-    losses, by_column = losses_of(problem, sums)
+    losses, by_column = losses_of(problem, sums, suppressed)
     return LocalSummary(
-        suppressed_rows=0,
+        suppressed_rows=suppressed,
         classes=sums.classes,
         smallest=sums.smallest,
         largest=sums.largest,

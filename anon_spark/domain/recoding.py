@@ -55,9 +55,12 @@ class FullDomainRecoding:
 class LocalRecoding:
     """Groups, each published as the tightest box of its rows; a cell's rows may be dealt to several groups.
 
-    cell, group, held: (p,) int64: ``held`` rows of cell ``cell`` of the frequency set go to ``group``, sorted by (cell, group); the
-    rows of a cell add up to its count. low, high: (g, d) int32 smallest and largest leaf code of each group; size: (g,) int64 rows.
-    Groups are numbered in the order of (low, high, first cell). loss: GCP, exact; by_column: its unweighted part of each column.
+    cell, group, held: (p,) int64: ``held`` rows of cell ``cell`` of the frequency set go to ``group``, sorted by (cell, group).
+    lost_cell, lost: (q,) int64: cells, ascending, and their rows that are suppressed; a cell's rows add up to its count. star: whether
+    the suppressed ones, with a group that prints the root everywhere, are a class that holds every model.
+    low, high: (g, d) int32 smallest and largest leaf code of each group; size: (g,) int64 rows.
+    Groups are numbered in the order of (low, high, first cell). loss: GCP, exact, suppressed rows included; by_column: its unweighted
+    part of each column.
     steps: sentences told by those who did the work. strategy: how groups were made, in words; blocks: how many, and the combinations
     of the smallest, the median and the largest of them.
     """
@@ -73,6 +76,9 @@ class LocalRecoding:
     steps: tuple[str, ...] = ()
     strategy: str = ""
     blocks: Blocks = (0, 0, 0, 0)
+    lost_cell: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    lost: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    star: bool = False
 
     @property
     def nbytes(self) -> int:

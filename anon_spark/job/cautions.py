@@ -8,12 +8,12 @@ import numpy as np
 from pyspark.sql import DataFrame
 
 from anon_spark.domain.problem import Problem
-from anon_spark.domain.recoding import FullDomainRecoding, LocalRecoding
+from anon_spark.domain.recoding import LocalRecoding, Recoding
 from anon_spark.plans.box_tables import CLASSES, END, PLACE, rare_codes, rare_ends
 from anon_spark.plans.fetch import fetch_rows
 
 
-def few_suppressed(recoding: FullDomainRecoding, k: int | None) -> tuple[str, ...]:
+def few_suppressed(recoding: Recoding, k: int | None) -> tuple[str, ...]:
     """A warning where the rows left out are a group smaller than k: the table's total less the published rows tells its size."""
     lost = recoding.suppressed_rows
     if not k or not 0 < lost < k:

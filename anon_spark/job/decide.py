@@ -21,7 +21,7 @@ from anon_spark.job.examples import examples
 from anon_spark.job.gather import Gathered
 from anon_spark.job.schema import BoundSchema
 from anon_spark.job.steps import Steps
-from anon_spark.job.write import Plan
+from anon_spark.job.write import DROPPED, Plan
 from anon_spark.models.registry import build_all
 from anon_spark.plans.columns import HELPER
 from anon_spark.plans.local import local_table
@@ -59,7 +59,7 @@ def decide_levels(
         said.append(f"{counted(trace.nodes, 'node')}: {trace.checked:,} checked, {trace.marked:,} marked, {trace.pruned:,} pruned.")
         said.extend(f"{sentence[0].upper()}{sentence[1:]}." for sentence in (*trace.steps, *told))
         if _wants_star(policy, recoding) and not star:
-            said.append("The suppressed rows do not hold every model as a class: they are dropped, not printed.")
+            said.append(DROPPED)
     return Plan(
         recoding,
         lambda table: label(table, bound.quasi_identifiers, problem.hierarchies, recoding.levels, failing),

@@ -15,13 +15,13 @@ from anon_spark.algorithms.local_summary import summarise
 from anon_spark.domain.policy import Policy
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import LocalSummary
-from anon_spark.job.cautions import rare_bounds, rare_bounds_here, rare_bounds_there
+from anon_spark.job.cautions import few_suppressed, rare_bounds, rare_bounds_here, rare_bounds_there
 from anon_spark.job.examples import local_examples
 from anon_spark.job.gather import Gathered
 from anon_spark.job.parts import parts_of
 from anon_spark.job.schema import BoundSchema
 from anon_spark.job.steps import Steps
-from anon_spark.job.write import Plan
+from anon_spark.job.write import DROPPED, Plan
 from anon_spark.plans.block_lines import DEALT
 from anon_spark.plans.box_tables import group_columns, printed_groups
 from anon_spark.plans.fetch import fetch_row
@@ -35,12 +35,14 @@ from anon_spark.report.words import Example
 
 @dataclass(frozen=True)
 class _Found:
-    """A decision, its tables, a few examples, and the columns that print rare values (``rare_bounds``)."""
+    """A decision, its tables, a few examples, the columns that print rare values (``rare_bounds``), and whether suppressed rows hold
+    every model as a class of their own."""
 
     summary: LocalSummary
     tables: LocalRecodingTables
     examples: tuple[Example, ...]
     rare: Mapping[int, tuple[int, int]]
+    star: bool = False
 
 
 def decide_groups(
@@ -58,13 +60,17 @@ def decide_groups(
         else:
             found = _on_spark(spark, policy, gathered, printed, kept)
         said += _told(found.summary)
+        star = policy.suppression.show == "star" and found.summary.suppressed_rows > 0
+        if star and not found.star:
+            said.append(DROPPED)
     counted = {raw.name for raw in bound.counted}
     others = [name for name in bound.untouched if name not in counted]
     return Plan(
         found.summary,
         lambda table: label_groups(table, bound.quasi_identifiers, bound.counted, others, found.tables, policy.seed or 0),
-        examples=found.examples,
-        warnings=rare_bounds(problem, found.rare),
+        star and found.star,
+        found.examples,
+        (*few_suppressed(found.summary, problem.k), *rare_bounds(problem, found.rare)),
     )
 
 
@@ -79,7 +85,7 @@ def _here(spark: SparkSession, policy: Policy, gathered: Gathered, printed: Sequ
         few_parts=len(parts.table) <= BROADCAST_VALUES, few_groups=len(groups) <= BROADCAST_VALUES,
     )  # fmt: skip
     rare = rare_bounds_here(problem, recoding)
-    return _Found(summarise(problem, recoding), tables, local_examples(problem, frequency, recoding), rare)
+    return _Found(summarise(problem, recoding), tables, local_examples(problem, frequency, recoding), rare, recoding.star)
 
 
 def _on_spark(

@@ -11,6 +11,7 @@ from anon_spark.domain.recoding import LocalRecoding
 from anon_spark.job.gather import RawCells
 from anon_spark.plans.block_lines import DEALT, FROM, GROUP, TO
 from anon_spark.plans.frequency import ROWS
+from anon_spark.plans.publish_local import NOWHERE
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Parts:
 
 
 def parts_of(raw: RawCells, recoding: LocalRecoding) -> Parts:
-    """Each raw cell's rows, numbered from 0, cut into ranges that each go to one group.
+    """Each raw cell's rows, numbered from 0, cut into ranges that each go to one group, or to ``NOWHERE`` where they are suppressed.
 
     Several raw cells may be one coded cell (007 and 7): they are laid end to end in the order of their texts, and that line is cut
     as the recoding says; so the parts depend on nothing but the cells.
@@ -31,13 +32,14 @@ def parts_of(raw: RawCells, recoding: LocalRecoding) -> Parts:
     order = np.argsort(place, kind="stable")
     start = np.empty(len(rows), np.int64)
     start[order] = _starts(place[order], rows[order])
-    cut = _starts(recoding.cell, recoding.held)
-    line, number = _overlaps(place, start, rows, recoding, cut)
+    cell, group, held = _all_parts(recoding)
+    cut = _starts(cell, held)
+    line, number = _overlaps(place, start, rows, cell, cut)
     low = np.maximum(start[line], cut[number])
-    high = np.minimum(start[line] + rows[line], cut[number] + recoding.held[number])
+    high = np.minimum(start[line] + rows[line], cut[number] + held[number])
     several = np.bincount(line, minlength=len(rows))[line] > 1
     columns = {
-        GROUP: pa.array(recoding.group[number], pa.int64()),
+        GROUP: pa.array(group[number], pa.int64()),
         FROM: pa.array(low - start[line], pa.int64()),
         TO: pa.array(high - start[line], pa.int64()),
         DEALT: pa.array(several, pa.bool_()),
@@ -46,6 +48,14 @@ def parts_of(raw: RawCells, recoding: LocalRecoding) -> Parts:
     for name, column in columns.items():
         table = table.append_column(name, column)
     return Parts(table, bool(several.any()))
+
+
+def _all_parts(recoding: LocalRecoding) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(p,) cells, groups and rows of all parts, by cell, those suppressed last."""
+    cell = np.append(recoding.cell, recoding.lost_cell)
+    order = np.argsort(cell, kind="stable")
+    group = np.append(recoding.group, np.full(len(recoding.lost), NOWHERE))
+    return cell[order], group[order], np.append(recoding.held, recoding.lost)[order]
 
 
 def _distinct(raw: RawCells) -> tuple[pa.Table, np.ndarray, np.ndarray]:
@@ -67,11 +77,11 @@ def _starts(key: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def _overlaps(
-    place: np.ndarray, start: np.ndarray, rows: np.ndarray, recoding: LocalRecoding, cut: np.ndarray
+    place: np.ndarray, start: np.ndarray, rows: np.ndarray, cell: np.ndarray, cut: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(n,) raw cell and (n,) part of the recoding of every pair of them that share rows, in order."""
+    """(n,) raw cell and (n,) part of every pair of them that share rows, in order.  cell, cut: of the parts."""
     span = np.int64(max(int(rows.sum()), 1))
-    of_part = recoding.cell * span + cut
+    of_part = cell * span + cut
     first = np.searchsorted(of_part, place * span + start, side="right") - 1
     last = np.searchsorted(of_part, place * span + start + rows, side="left") - 1
     count = last - first + 1

@@ -24,6 +24,8 @@ from anon_spark.plans.frequency import fingerprint
 from anon_spark.plans.publish import SUPPRESSED, Labelled, hide_order, published
 from anon_spark.report.words import Example
 
+DROPPED = "The suppressed rows do not hold every model as a class: they are dropped, not printed."
+
 
 @dataclass(frozen=True)
 class Plan:

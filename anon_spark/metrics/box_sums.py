@@ -67,8 +67,11 @@ def box_sums(hierarchies: Sequence[Hierarchy], low: np.ndarray, high: np.ndarray
     )
 
 
-def losses_of(problem: Problem, sums: BoxSums) -> tuple[dict[str, Fraction | None], tuple[Fraction, ...]]:
-    """Every measure of groups that hold all rows, by its configuration name, and gcp's unweighted part of each column."""
+def losses_of(problem: Problem, sums: BoxSums, suppressed: int = 0) -> tuple[dict[str, Fraction | None], tuple[Fraction, ...]]:
+    """Every measure by its configuration name, and gcp's unweighted part of each column.
+
+    sums: of groups that hold all rows but those suppressed, which lose 1 a column and climb to the root.
+    """
     rows, weight = problem.rows, sum(problem.weights, Fraction(0))
     roots = [
         sum(int(n) * height for n, height in zip(leaf_rows, h.height[-1].numerators, strict=True))
@@ -77,13 +80,13 @@ def losses_of(problem: Problem, sums: BoxSums) -> tuple[dict[str, Fraction | Non
     root = Fraction(sum(roots))
     spent = sum((r - left for r, left in zip(roots, sums.left, strict=True)), Fraction(0))
     losses = {
-        "gcp": _weighted(problem, sums.ncp) / weight / rows,
+        "gcp": (_weighted(problem, sums.ncp) / weight + suppressed) / rows,
         "distortion": spent / root if root else Fraction(0),
-        "glm": _weighted(problem, sums.glm) / weight / rows,
-        "discernibility": Fraction(sums.squares),
-        "c-avg": None if problem.k is None else Fraction(rows, sums.classes * problem.k),
+        "glm": (_weighted(problem, sums.glm) / weight + suppressed) / rows,
+        "discernibility": Fraction(sums.squares + suppressed * rows),
+        "c-avg": None if problem.k is None else Fraction(rows - suppressed, sums.classes * problem.k),
     }
-    return losses, tuple(part / rows for part in sums.ncp)
+    return losses, tuple((part + suppressed) / rows for part in sums.ncp)
 
 
 def _weighted(problem: Problem, parts: Sequence[Fraction]) -> Fraction:

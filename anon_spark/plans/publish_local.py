@@ -15,6 +15,8 @@ from anon_spark.plans.columns import HELPER, RawColumn, named
 from anon_spark.plans.frequency import cell_names
 from anon_spark.plans.publish import SUPPRESSED, Labelled, Printed
 
+NOWHERE = -1
+"""The group of rows that are suppressed."""
 _RANK, _FIRST, _SECOND = (HELPER + name for name in ("rank", "hash0", "hash1"))
 _COMPLEX = (T.StructType, T.ArrayType, T.MapType)
 
@@ -33,7 +35,8 @@ class LocalRecodingTables:
     """A local recoding as two tables.
 
     parts: a line a part of a cell: its raw texts (``cell_names`` of the frequency set), __anon_group long, __anon_from and
-    __anon_to long (the rows numbered from <= rank < to of the cell go to this group; the ranges of a cell tile 0 to its rows),
+    __anon_to long (the rows numbered from <= rank < to of the cell go to this group, or are suppressed where it is ``NOWHERE``; the
+    ranges of a cell tile 0 to its rows),
     __anon_dealt boolean (whether the cell has several parts). groups: __anon_group and what it prints, as ``printed`` names it
     (``label_names``): labels and bounds as texts, whether it is null as a boolean.
     nullable: whether a column of the cells may hold a null, a column each. deals: whether any cell has several parts. few_parts,
@@ -57,7 +60,7 @@ def label_groups(
     tables: LocalRecodingTables,
     seed: int,
 ) -> Labelled:
-    """Give every row the labels of its group, bounds in the types of the table's own columns; no row is suppressed.
+    """Give every row the labels of its group, bounds in the types of the table's own columns.
 
     counted: the sensitive columns of the cells; others: the columns that rows of one cell may differ in and that are published.
     Rows of a dealt cell are numbered in the order of two hashes, keyed by the seed, of their other columns, so by nothing that
@@ -75,9 +78,10 @@ def label_groups(
     groups = _typed(tables, quasi_identifiers, table.schema)
     groups = F.broadcast(groups) if tables.few_groups else groups
     labelled = found.join(groups.withColumnRenamed(GROUP, f"{GROUP}_key"), F.col(GROUP) == F.col(f"{GROUP}_key"), "left")
-    labelled = labelled.withColumn(SUPPRESSED, F.lit(False))
+    labelled = labelled.withColumn(SUPPRESSED, F.coalesce(F.col(GROUP) == NOWHERE, F.lit(False)))
     raws = tuple(keys[: len(quasi_identifiers)])
-    return Labelled(labelled, raws, tables.printed, F.col(f"{GROUP}_key").isNull().cast("int"))
+    unknown = F.col(f"{GROUP}_key").isNull() & ~F.col(SUPPRESSED)
+    return Labelled(labelled, raws, tables.printed, unknown.cast("int"))
 
 
 def _typed(tables: LocalRecodingTables, quasi_identifiers: Sequence[RawColumn], schema: T.StructType) -> DataFrame:

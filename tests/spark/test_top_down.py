@@ -158,6 +158,37 @@ def test_a_bound_of_few_rows_is_warned_of(spark: SparkSession, tmp_path: Path, p
         assert "102" not in told and ("[90, 102]", 5) in printed(release)
 
 
+@pytest.mark.parametrize("numeric", ["interval", "bounds"])
+def test_a_row_like_no_other_is_left_out_where_that_loses_less(spark: SparkSession, tmp_path: Path, numeric: str) -> None:
+    """C20: 101 rows, one of its own: never a class of one, and a warning of the total. Without a limit it drags another one to *."""
+    rows = [(20, i) for i in range(100)] + [(90, 100)]
+    columns = [number("age"), ID]
+    with released(spark, rows, "age int, id int", local_policy(columns, staging=tmp_path, numeric=numeric)) as release:
+        assert class_sizes(release) == [2, 99] and release.report.suppressed.rows == 0
+    for show in ("drop", "star"):
+        limit = {"limit": 0.05, "show": show}
+        asked = local_policy(columns, staging=tmp_path, numeric=numeric, suppression=limit)
+        with released(spark, rows, "age int, id int", asked) as release:
+            assert class_sizes(release) == [100] and release.report.suppressed.rows == 1
+            assert 100 not in [row["id"] for row in release.table.collect()]
+            assert release.report.warnings[0].startswith("Suppressed rows: 1, fewer than k = 2.")
+            assert float(release.report.loss.gcp) == pytest.approx(1 / 101)
+        with released(spark, [*rows, (91, 101), (92, 102)], "age int, id int", asked) as release:
+            assert sum(class_sizes(release)) == 103 and min(class_sizes(release)) >= 2
+
+
+def test_stars_are_printed_where_they_hold_every_model(spark: SparkSession, tmp_path: Path) -> None:
+    rows = [("L", i) for i in range(4)] + [("B", i) for i in range(4, 8)] + [("F", 8), ("I", 9)]
+    limit = {"limit": 0.2, "show": "star"}
+    asked = local_policy([quasi("x"), ID], k=3, staging=tmp_path, suppression=limit)
+    with released(spark, rows, "x string, id int", asked) as release:
+        told = " ".join(step.text for step in release.report.steps)
+        assert release.report.suppressed.rows == 2 and class_sizes(release) == [4, 4] and "do not hold every model" in told
+    asked = local_policy([quasi("x"), ID], k=3, staging=tmp_path, suppression={"limit": 0.3, "show": "star"})
+    with released(spark, [*rows, ("R", 10), ("S", 11)], "x string, id int", asked) as release:
+        assert sum(class_sizes(release)) == 12 and min(class_sizes(release)) >= 3
+
+
 def test_the_impossible_and_what_has_no_hierarchy(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(InfeasibleError, match="2 rows < k = 3"):
         released(spark, [(1,), (2,)], "x int", local_policy([number("x")], k=3, staging=tmp_path))

@@ -15,14 +15,20 @@ from anon_spark.job.gather import RawCells
 from anon_spark.job.parts import parts_of
 from anon_spark.plans.block_lines import DEALT, FROM, GROUP, TO
 from anon_spark.plans.frequency import ROWS
+from anon_spark.plans.publish_local import NOWHERE
 
 CELLS = st.lists(st.tuples(st.sampled_from(["a", "b", "c", "", None]), st.integers(1, 5)), min_size=1, max_size=8)
 
 
 def recoding(parts: list[tuple[int, int, int]]) -> LocalRecoding:
-    cell, group, held = (np.array(line, np.int64) for line in zip(*sorted(parts), strict=True))
+    """Of parts (cell, group, rows), those of group 2 being suppressed."""
+    kept, lost = (sorted(part for part in parts if (part[1] == 2) == out) for out in (False, True))
+    cell, group, held = (np.array([part[x] for part in kept], np.int64) for x in range(3))
     none = np.zeros((0, 1), np.int32)
-    return LocalRecoding(cell=cell, group=group, held=held, low=none, high=none, size=none, loss=0, by_column=())
+    return LocalRecoding(
+        cell=cell, group=group, held=held, low=none, high=none, size=none, loss=0, by_column=(),
+        lost_cell=np.array([part[0] for part in lost], np.int64), lost=np.array([part[2] for part in lost], np.int64),
+    )  # fmt: skip
 
 
 @settings(max_examples=200, deadline=None)
@@ -47,7 +53,7 @@ def test_ranges_tile_every_raw_cell_and_give_every_group_its_rows(lines: list, r
     given_rows: Counter = Counter()
     spans: dict = {}
     for line in found.table.to_pylist():
-        given_rows[numbers[place[line["__anon_q0"]]], line[GROUP]] += line[TO] - line[FROM]
+        given_rows[numbers[place[line["__anon_q0"]]], 2 if line[GROUP] == NOWHERE else line[GROUP]] += line[TO] - line[FROM]
         spans.setdefault(line["__anon_q0"], []).append((line[FROM], line[TO], line[DEALT]))
     assert given_rows == Counter({(cell, group): n for cell, group, n in parts})
     of_text = Counter()
