@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -99,6 +100,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """One session for the whole run; ANON_SPARK_REMOTE (``local[2]`` or a Connect address) makes it a Connect session."""
     from pyspark.sql import SparkSession
 
+    # workers would take the python3 of the PATH
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("anon-spark tests")
     remote = os.environ.get("ANON_SPARK_REMOTE")
     builder = builder.remote(remote) if remote else builder.master("local[2]")
