@@ -38,8 +38,7 @@ def agglomerated(costs: Costs, points: Boxes, rows: np.ndarray, k: int) -> Parts
 
 def peeled(costs: Costs, points: Boxes, rows: np.ndarray, ladders: Ladders, k: int, share: float) -> Parts:
     """Start: peeling, the rest agglomerated, or left to the largest group where it is below k rows."""
-    order = np.argsort(ladders.levels, kind="stable")
-    group, _ = peel(costs, points, rows, ladders, order, k, share)
+    group, _ = peel(costs, points, rows, ladders, k, share)
     cell = np.flatnonzero(group >= 0)
     rest = np.flatnonzero(group < 0)
     parts = Parts(cell, group[cell], rows[cell])
