@@ -9,16 +9,19 @@ import numpy as np
 from anon_spark.algorithms.lattice import refuse_infeasible, whole_table
 from anon_spark.algorithms.local_groups import Dealt, deal, join_alike, settle
 from anon_spark.algorithms.local_repair import repair
+from anon_spark.domain.errors import InternalError
 from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import LocalRecoding
-from anon_spark.kernels.local.block import group_block
+from anon_spark.kernels.local.block import can_peel, group_block
 from anon_spark.kernels.local.far_seed import far_seed_blocks
-from anon_spark.kernels.local.improve import Parts, improve
+from anon_spark.kernels.local.improve import Parts, improve, pooled
 from anon_spark.kernels.local.prepare import ladders, prepare
 from anon_spark.models.registry import build_all
 
 WIDEST_BLOCK, NARROWEST_BLOCK = 16_000, 1_000
+WIDEST_REGION = 64_000
+"""Combinations that are peeled at once, where blocks are narrower."""
 MANY = 1_000_000
 """Combinations at which blocks are of the narrowest size."""
 PASSES = 3
@@ -56,35 +59,47 @@ def block_size(combinations: int) -> int:
 
 
 def group_cells(problem: Problem, codes: np.ndarray, rows: np.ndarray, most: int) -> tuple[Parts, tuple[str, ...]]:
-    """Groups of at least k rows of sorted distinct combinations codes (m, d) with rows (m,), in blocks of at most ``most``."""
+    """Groups of at least k rows of sorted distinct combinations codes (m, d) with rows (m,), in blocks of at most ``most``.
+
+    Beyond some thousand combinations wide regions are peeled, and their groups improved in narrow blocks, each time other ones; where
+    ``most`` allows, in one block at last. A single narrow block takes the best of several starts.
+    """
     k = problem.k or 1
+    narrow = min(most, NARROWEST_BLOCK)
+    whole = len(codes) <= narrow
     costs, points = prepare(problem.hierarchies, problem.weights, codes)
-    blocks = far_seed_blocks(costs, points, rows, most, k)
-    found = [_grouped(problem, codes[block], rows[block], block, k) for block in blocks]
+    blocks = far_seed_blocks(costs, points, rows, narrow if whole else max(most, WIDEST_REGION), k)
+    found = [_grouped(problem, codes[block], rows[block], block, k, narrow, whole) for block in blocks]
     parts = pooled(found)
     widest = max(len(block) for block in blocks)
-    steps = [f"{len(codes)} combinations in {len(blocks)} blocks, the largest of {widest}: {parts.group.max() + 1} groups"]
-    if len(blocks) > 1:
+    steps = [f"{len(codes)} combinations in {len(blocks)} regions, the largest of {widest}: {parts.group.max() + 1} groups"]
+    if not whole:
         for turn in range(PASSES):
-            parts = _across(problem, codes, parts, most, k, turn)
-        steps.append(f"improved across the borders of blocks: {parts.group.max() + 1} groups")
+            parts = _across(problem, codes, parts, narrow, k, turn)
+        steps.append(f"improved in blocks of {narrow} at most, {PASSES} times with other borders: {parts.group.max() + 1} groups")
+    if narrow < len(codes) <= most:
+        parts, _ = improve(costs, points, parts, k, rounds=2)
+        steps.append(f"improved in one block: {parts.group.max() + 1} groups")
+    _check_rows(parts, rows)
     return parts, tuple(steps)
 
 
-def _grouped(problem: Problem, codes: np.ndarray, rows: np.ndarray, block: np.ndarray, k: int) -> Parts:
+def _check_rows(parts: Parts, rows: np.ndarray) -> None:
+    """InternalError where a row was lost or invented, or a group number is left out."""
+    held = np.zeros(len(rows), np.int64)
+    np.add.at(held, parts.cell, parts.held)
+    if not np.array_equal(held, rows) or np.bincount(parts.group).min() == 0:
+        raise InternalError(f"groups hold {int(held.sum())} of {int(rows.sum())} rows, or not each its own")
+
+
+def _grouped(problem: Problem, codes: np.ndarray, rows: np.ndarray, block: np.ndarray, k: int, most: int, whole: bool) -> Parts:
     costs, points = prepare(problem.hierarchies, problem.weights, codes)
-    parts = group_block(costs, points, rows, ladders(problem.hierarchies, codes), k)
-    return Parts(block[parts.cell], parts.group, parts.held)
-
-
-def pooled(found: list[Parts]) -> Parts:
-    """Parts of several blocks, groups numbered through."""
-    first = np.cumsum([0, *(int(parts.group.max(initial=-1)) + 1 for parts in found)])
-    return Parts(
-        np.concatenate([parts.cell for parts in found]),
-        np.concatenate([parts.group + start for parts, start in zip(found, first[:-1], strict=True)]),
-        np.concatenate([parts.held for parts in found]),
-    )
+    rungs = ladders(problem.hierarchies, codes)
+    if whole or can_peel(rungs):
+        parts = group_block(costs, points, rows, rungs, k, strategy="thorough" if whole else "peel")
+        return Parts(block[parts.cell], parts.group, parts.held)
+    inner = far_seed_blocks(costs, points, rows, most, k)
+    return pooled([_grouped(problem, codes[part], rows[part], block[part], k, most, True) for part in inner])
 
 
 def _across(problem: Problem, codes: np.ndarray, parts: Parts, most: int, k: int, turn: int) -> Parts:

@@ -40,8 +40,22 @@ def parts_of(state: State) -> Parts:
     """The parts of a state, groups numbered anew."""
     n = int(state.used[PARTS])
     held = state.group[:n] >= 0
-    group = np.unique(state.group[:n][held], return_inverse=True)[1].ravel()
-    return Parts(state.cell[:n][held], group, state.held[:n][held])
+    return numbered(Parts(state.cell[:n][held], state.group[:n][held], state.held[:n][held]))
+
+
+def numbered(parts: Parts) -> Parts:
+    """The same parts, groups numbered without gaps, in order."""
+    return Parts(parts.cell, np.unique(parts.group, return_inverse=True)[1].ravel(), parts.held)
+
+
+def pooled(found: list[Parts]) -> Parts:
+    """Parts of several blocks, groups numbered through."""
+    first = np.cumsum([0, *(int(parts.group.max(initial=-1)) + 1 for parts in found)])
+    return Parts(
+        np.concatenate([parts.cell for parts in found]),
+        np.concatenate([parts.group + start for parts, start in zip(found, first[:-1], strict=True)]),
+        np.concatenate([parts.held for parts in found]),
+    )
 
 
 def sweep(costs: Costs, points: Boxes, parts: Parts, k: int, rounds: int) -> tuple[Parts, float]:
@@ -51,7 +65,9 @@ def sweep(costs: Costs, points: Boxes, parts: Parts, k: int, rounds: int) -> tup
     return parts_of(state), float(total_loss(state))
 
 
-def improve(costs: Costs, points: Boxes, parts: Parts, k: int, neighbours: int = 3, rounds: int = 6, seeds: int = MOST_SEEDS) -> tuple[Parts, float]:
+def improve(
+    costs: Costs, points: Boxes, parts: Parts, k: int, neighbours: int = 3, rounds: int = 6, seeds: int = MOST_SEEDS
+) -> tuple[Parts, float]:
     """Sweeps and bisections in turn; the parts then and their loss in units. The loss never rises, no group falls below k rows."""
     state = new_state(costs, points, *parts)
     _sweep(costs, points, state, k, rounds, 0)

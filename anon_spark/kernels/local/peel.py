@@ -83,7 +83,8 @@ def peel(
     own, sets = node_costs(costs, points, ladders), new_sets(len(ladders.levels), m)
     while left >= 3 * k:
         nodes = cheapest_nodes(sets, rows, rest[:n], ladders, own, k, share * left, table)
-        best, least = 0, np.inf
+        best: Int = 0
+        least: Real = np.inf
         for v in range(len(nodes) if len(nodes) > 1 else 0):
             classes = _classes(ladders, nodes[v], rest, n, key, number, table)
             lost = _lost(costs, points, rows, rest[:n], number, size[:classes], k, boxes)

@@ -9,7 +9,6 @@ import numpy as np
 from anon_spark.kernels.compiled import Int, Real, compiled
 from anon_spark.kernels.local.boxes import LINE, Boxes, Costs, pair_cost
 
-
 FINALISTS = 8
 """Nodes that are compared by the boxes of their classes."""
 
@@ -54,7 +53,8 @@ def node_costs(costs: Costs, points: Boxes, ladders: Ladders) -> np.ndarray:
             while first < len(order):
                 last, mark = first, ladders.mark[start + order[first]]
                 low = high = points.low[j, cell[order[first]]]
-                own, rank = np.float64(0), points.rank[j, cell[order[first]]]
+                own: Real = np.float64(0)
+                rank = points.rank[j, cell[order[first]]]
                 while last < len(order) and ladders.mark[start + order[last]] == mark:
                     c = cell[order[last]]
                     low, high = min(low, points.low[j, c]), max(high, points.high[j, c])
