@@ -13,7 +13,7 @@ from anon_spark.domain.errors import InternalError
 from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import LocalRecoding
-from anon_spark.kernels.local.block import can_peel, group_block
+from anon_spark.kernels.local.block import Strategy, group_block
 from anon_spark.kernels.local.far_seed import far_seed_blocks
 from anon_spark.kernels.local.improve import Parts, improve, pooled
 from anon_spark.kernels.local.prepare import ladders, prepare
@@ -66,10 +66,10 @@ def group_cells(problem: Problem, codes: np.ndarray, rows: np.ndarray, most: int
     """
     k = problem.k or 1
     narrow = min(most, NARROWEST_BLOCK)
-    whole = len(codes) <= narrow
+    whole = len(codes) <= narrow or int(rows.sum()) < 2 * k  # then a single group is all there can be
     costs, points = prepare(problem.hierarchies, problem.weights, codes)
-    blocks = far_seed_blocks(costs, points, rows, narrow if whole else max(most, WIDEST_REGION), k)
-    found = [_grouped(problem, codes[block], rows[block], block, k, narrow, whole) for block in blocks]
+    blocks = far_seed_blocks(costs, points, rows, len(codes) if whole else max(most, WIDEST_REGION), k)
+    found = [_grouped(problem, codes[block], rows[block], block, k, "thorough" if whole else "peel") for block in blocks]
     parts = pooled(found)
     widest = max(len(block) for block in blocks)
     steps = [f"{len(codes)} combinations in {len(blocks)} regions, the largest of {widest}: {parts.group.max() + 1} groups"]
@@ -77,7 +77,7 @@ def group_cells(problem: Problem, codes: np.ndarray, rows: np.ndarray, most: int
         for turn in range(PASSES):
             parts = _across(problem, codes, parts, narrow, k, turn)
         steps.append(f"improved in blocks of {narrow} at most, {PASSES} times with other borders: {parts.group.max() + 1} groups")
-    if narrow < len(codes) <= most:
+    if not whole and len(codes) <= most:
         parts, _ = improve(costs, points, parts, k, rounds=2)
         steps.append(f"improved in one block: {parts.group.max() + 1} groups")
     _check_rows(parts, rows)
@@ -92,14 +92,10 @@ def _check_rows(parts: Parts, rows: np.ndarray) -> None:
         raise InternalError(f"groups hold {int(held.sum())} of {int(rows.sum())} rows, or not each its own")
 
 
-def _grouped(problem: Problem, codes: np.ndarray, rows: np.ndarray, block: np.ndarray, k: int, most: int, whole: bool) -> Parts:
+def _grouped(problem: Problem, codes: np.ndarray, rows: np.ndarray, block: np.ndarray, k: int, strategy: Strategy) -> Parts:
     costs, points = prepare(problem.hierarchies, problem.weights, codes)
-    rungs = ladders(problem.hierarchies, codes)
-    if whole or can_peel(rungs):
-        parts = group_block(costs, points, rows, rungs, k, strategy="thorough" if whole else "peel")
-        return Parts(block[parts.cell], parts.group, parts.held)
-    inner = far_seed_blocks(costs, points, rows, most, k)
-    return pooled([_grouped(problem, codes[part], rows[part], block[part], k, most, True) for part in inner])
+    parts = group_block(costs, points, rows, ladders(problem.hierarchies, codes), k, strategy=strategy)
+    return Parts(block[parts.cell], parts.group, parts.held)
 
 
 def _across(problem: Problem, codes: np.ndarray, parts: Parts, most: int, k: int, turn: int) -> Parts:

@@ -17,7 +17,7 @@ Strategy = Literal["thorough", "peel", "swift"]
 SHARES = (0.02,)
 """Shares of the rest that a node has to serve to be peeled, each a start of its own."""
 MOST_NODES = 20_000
-"""Nodes of a lattice up to which peeling looks at all of them."""
+"""Nodes of a lattice up to which peeling looks for the cheapest."""
 SWIFT_CELLS, SWIFT_GROUPS = 96, 8
 """Combinations, and groups of k rows, of which swift cells hold about one or the other, whichever are more."""
 
@@ -37,6 +37,8 @@ def group_block(
     strategy: thorough, the best of several starts, improved; peel, the start of peeling, not improved (for many combinations at once,
     whose groups are improved in blocks of their own); swift, small cells agglomerated and improved once, some 10 microseconds a cell.
     """
+    if rows.sum() < 2 * k:
+        return Parts(np.arange(len(rows)), np.zeros(len(rows), np.int64), rows.copy())
     peels = can_peel(ladders)
     if strategy == "swift" or (strategy == "peel" and not peels):
         return swift(costs, points, rows, k)
@@ -80,8 +82,9 @@ def peeled(costs: Costs, points: Boxes, rows: np.ndarray, ladders: Ladders, k: i
     parts = Parts(cell, group[cell], rows[cell])
     if not len(rest):
         return parts
-    if rows[rest].sum() < k:
-        return Parts(np.arange(len(rows)), np.where(group < 0, group.max(initial=0), group), rows)
+    if rows[rest].sum() < 2 * k:
+        last = group.max() + (rows[rest].sum() >= k)
+        return Parts(np.arange(len(rows)), np.where(group < 0, last, group), rows)
     beside = Boxes(*(np.ascontiguousarray(array[:, rest]) for array in points))
     more = agglomerated(costs, beside, rows[rest], k)
     number = more.group + group.max(initial=-1) + 1
