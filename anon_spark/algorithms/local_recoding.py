@@ -11,19 +11,22 @@ from anon_spark.algorithms.lattice import refuse_infeasible, whole_table
 from anon_spark.algorithms.local_groups import Dealt, deal, join_alike, settle
 from anon_spark.algorithms.local_repair import repair
 from anon_spark.algorithms.local_suppression import star_holds, suppress
+from anon_spark.domain.errors import InternalError
 from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import Blocks, LocalRecoding
-from anon_spark.kernels.local.block import group_block
+from anon_spark.kernels.local.block import Strategy, group_block
 from anon_spark.kernels.local.far_seed import far_seed_blocks
-from anon_spark.kernels.local.improve import Parts, improve
+from anon_spark.kernels.local.improve import Parts, improve, pooled
 from anon_spark.kernels.local.prepare import ladders, prepare
 from anon_spark.models.registry import build_all
 
 WIDEST_BLOCK, NARROWEST_BLOCK = 16_000, 1_000
+WIDEST_REGION = 64_000
+"""Combinations that are peeled at once, where blocks are narrower."""
 MANY = 1_000_000
 """Combinations at which blocks are of the narrowest size."""
-STRATEGY = "agglomeration or peeling, whichever loses less in a block; then moves, dissolved groups, lent rows and re-cut pairs"
+STRATEGY = "wide regions peeled, small tables agglomerated where that loses less; then moves, dissolved groups, lent rows, re-cut pairs"
 PASSES = 3
 """Times that groups are improved across the borders of blocks, each with other borders."""
 
@@ -64,37 +67,47 @@ def block_size(combinations: int) -> int:
 def group_cells(
     problem: Problem, codes: np.ndarray, rows: np.ndarray, most: int
 ) -> tuple[Parts, Blocks, tuple[str, ...]]:
-    """Groups of at least k rows of sorted distinct combinations codes (m, d) with rows (m,), in blocks of at most ``most``."""
+    """Groups of at least k rows of sorted distinct combinations codes (m, d) with rows (m,), in blocks of at most ``most``.
+
+    Beyond some thousand combinations wide regions are peeled, and their groups improved in narrow blocks, each time other ones; where
+    ``most`` allows, in one block at last. A single narrow block takes the best of several starts.
+    """
     k = problem.k or 1
+    narrow = min(most, NARROWEST_BLOCK)
+    whole = len(codes) <= narrow or int(rows.sum()) < 2 * k  # then a single group is all there can be
     costs, points = prepare(problem.hierarchies, problem.weights, codes)
-    blocks = far_seed_blocks(costs, points, rows, most, k)
-    found = [grouped(problem, codes[block], rows[block], block, k) for block in blocks]
-    parts = pooled(found)
+    blocks = far_seed_blocks(costs, points, rows, len(codes) if whole else max(most, WIDEST_REGION), k)
+    strategy: Strategy = "thorough" if whole else "peel"
+    parts = pooled([grouped(problem, codes[block], rows[block], block, k, strategy) for block in blocks])
     sizes = sorted(len(block) for block in blocks)
     told = (len(sizes), sizes[0], sizes[len(sizes) // 2], sizes[-1])
-    steps = [f"{len(codes)} combinations in {len(blocks)} blocks, the largest of {sizes[-1]}: {parts.group.max() + 1} groups"]
-    if len(blocks) > 1:
+    steps = [f"{len(codes)} combinations in {len(blocks)} regions, the largest of {sizes[-1]}: {parts.group.max() + 1} groups"]
+    if not whole:
         for turn in range(PASSES):
-            parts = _across(problem, codes, parts, most, k, turn)
-        steps.append(f"improved across the borders of blocks: {parts.group.max() + 1} groups")
+            parts = _across(problem, codes, parts, narrow, k, turn)
+        steps.append(f"improved in blocks of {narrow} at most, {PASSES} times with other borders: {parts.group.max() + 1} groups")
+    if not whole and len(codes) <= most:
+        parts, _ = improve(costs, points, parts, k, rounds=2)
+        steps.append(f"improved in one block: {parts.group.max() + 1} groups")
+    _check_rows(parts, rows)
     return parts, told, tuple(steps)
 
 
-def grouped(problem: Problem, codes: np.ndarray, rows: np.ndarray, block: np.ndarray, k: int) -> Parts:
+def _check_rows(parts: Parts, rows: np.ndarray) -> None:
+    """InternalError where a row was lost or invented, or a group number is left out."""
+    held = np.zeros(len(rows), np.int64)
+    np.add.at(held, parts.cell, parts.held)
+    if not np.array_equal(held, rows) or np.bincount(parts.group).min() == 0:
+        raise InternalError(f"groups hold {int(held.sum())} of {int(rows.sum())} rows, or not each its own")
+
+
+def grouped(
+    problem: Problem, codes: np.ndarray, rows: np.ndarray, block: np.ndarray, k: int, strategy: Strategy = "thorough"
+) -> Parts:
     """Groups of one block of combinations codes (m, d) with rows (m,), which go by the numbers (m,) of ``block``."""
     costs, points = prepare(problem.hierarchies, problem.weights, codes)
-    parts = group_block(costs, points, rows, ladders(problem.hierarchies, codes), k)
+    parts = group_block(costs, points, rows, ladders(problem.hierarchies, codes), k, strategy=strategy)
     return Parts(block[parts.cell], parts.group, parts.held)
-
-
-def pooled(found: list[Parts]) -> Parts:
-    """Parts of several blocks, groups numbered through."""
-    first = np.cumsum([0, *(int(parts.group.max(initial=-1)) + 1 for parts in found)])
-    return Parts(
-        np.concatenate([parts.cell for parts in found]),
-        np.concatenate([parts.group + start for parts, start in zip(found, first[:-1], strict=True)]),
-        np.concatenate([parts.held for parts in found]),
-    )
 
 
 def _across(problem: Problem, codes: np.ndarray, parts: Parts, most: int, k: int, turn: int) -> Parts:

@@ -11,7 +11,7 @@ from anon_spark.algorithms.local_groups import Dealt, join_alike
 from anon_spark.domain.errors import NoneFoundError
 from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.problem import Problem
-from anon_spark.kernels.local.bisect import Pool, best_bisection, gather, new_pool
+from anon_spark.kernels.local.bisect import MOST_SEEDS, Pool, best_bisection, gather, new_pool
 from anon_spark.kernels.local.boxes import Boxes, box_cost, union_costs, widen
 from anon_spark.kernels.local.prepare import prepare
 from anon_spark.kernels.local.state import new_state
@@ -194,7 +194,7 @@ class RepairedGroups:
         n = gather(self.points, state, pool, 0, 0)
         if n < 2:
             return None
-        _, at = best_bisection(self.costs, state, pool, n, k, float(state.size[0] * state.cost[0]))
+        _, at = best_bisection(self.costs, state, pool, n, k, float(state.size[0] * state.cost[0]), MOST_SEEDS)
         if not at:
             return None
         inside = np.isin(line, state.cell[pool.best[:at]])

@@ -10,7 +10,7 @@ import pytest
 from hierarchies import bind, flat, hierarchy, model
 
 from anon_spark.metrics.losses import LossTable
-from anon_spark.metrics.lower_bound import gcp_lower_bound
+from anon_spark.metrics.lower_bound import gcp_lower_bound, sampled_lower_bound
 from anon_spark.metrics.pair_cost import PairCost
 
 ZIP = hierarchy("zip", [["11", "1*", "*"], ["12", "1*", "*"], ["21", "2*", "*"], ["none", "*"]])
@@ -161,3 +161,16 @@ def test_no_bound_without_k_or_beyond_its_size(monkeypatch: pytest.MonkeyPatch) 
     assert gcp_lower_bound(problem, frequency.codes, frequency.count) == Fraction(1, 2)
     monkeypatch.setattr("anon_spark.metrics.lower_bound.MOST_COMBINATIONS", 1)
     assert gcp_lower_bound(problem, frequency.codes, frequency.count) is None
+
+
+def test_the_sampled_bound_is_exact_on_all_rows_and_near_on_some() -> None:
+    rng = random.Random(5)
+    ages = list(range(60))
+    age = hierarchy("age", [[str(v), str(v // 10), "*"] for v in ages], {str(v): v for v in ages})
+    rows = [[str(rng.choice(ages)), rng.choice(["11", "12", "21", "none"])] for _ in range(300)]
+    problem, frequency = bind(rows, [age, ZIP], [model("k-anonymity", k=4)])
+    exact = float(gcp_lower_bound(problem, frequency.codes, frequency.count) or 0)
+    whole = sampled_lower_bound(problem, frequency.codes, frequency.count, 300)
+    assert whole is not None and whole.low == whole.high == whole.estimate == pytest.approx(exact, rel=1e-12) and whole.rows == 300
+    some = sampled_lower_bound(problem, frequency.codes, frequency.count, 100)
+    assert some is not None and some.low <= exact <= some.high and 0 < some.high - some.low < exact

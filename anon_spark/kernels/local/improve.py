@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anon_spark.kernels.compiled import Int, compiled
-from anon_spark.kernels.local.bisect import bisect_groups, new_pool
+from anon_spark.kernels.local.bisect import MOST_SEEDS, bisect_groups, new_pool
 from anon_spark.kernels.local.boxes import Boxes, Costs
 from anon_spark.kernels.local.release import work_space
 from anon_spark.kernels.local.state import CLOCK, GROUPS, PARTS, State, new_state, total_loss
@@ -40,8 +40,22 @@ def parts_of(state: State) -> Parts:
     """The parts of a state, groups numbered anew."""
     n = int(state.used[PARTS])
     held = state.group[:n] >= 0
-    group = np.unique(state.group[:n][held], return_inverse=True)[1].ravel()
-    return Parts(state.cell[:n][held], group, state.held[:n][held])
+    return numbered(Parts(state.cell[:n][held], state.group[:n][held], state.held[:n][held]))
+
+
+def numbered(parts: Parts) -> Parts:
+    """The same parts, groups numbered without gaps, in order."""
+    return Parts(parts.cell, np.unique(parts.group, return_inverse=True)[1].ravel(), parts.held)
+
+
+def pooled(found: list[Parts]) -> Parts:
+    """Parts of several blocks, groups numbered through."""
+    first = np.cumsum([0, *(int(parts.group.max(initial=-1)) + 1 for parts in found)])
+    return Parts(
+        np.concatenate([parts.cell for parts in found]),
+        np.concatenate([parts.group + start for parts, start in zip(found, first[:-1], strict=True)]),
+        np.concatenate([parts.held for parts in found]),
+    )
 
 
 def sweep(costs: Costs, points: Boxes, parts: Parts, k: int, rounds: int) -> tuple[Parts, float]:
@@ -51,7 +65,9 @@ def sweep(costs: Costs, points: Boxes, parts: Parts, k: int, rounds: int) -> tup
     return parts_of(state), float(total_loss(state))
 
 
-def improve(costs: Costs, points: Boxes, parts: Parts, k: int, neighbours: int = 3, rounds: int = 6) -> tuple[Parts, float]:
+def improve(
+    costs: Costs, points: Boxes, parts: Parts, k: int, neighbours: int = 3, rounds: int = 6, seeds: int = MOST_SEEDS
+) -> tuple[Parts, float]:
     """Sweeps and bisections in turn; the parts then and their loss in units. The loss never rises, no group falls below k rows."""
     state = new_state(costs, points, *parts)
     _sweep(costs, points, state, k, rounds, 0)
@@ -60,7 +76,7 @@ def improve(costs: Costs, points: Boxes, parts: Parts, k: int, neighbours: int =
     for turn in range(rounds):
         state.used[CLOCK] += 1
         now = int(state.used[CLOCK])
-        bisect_groups(costs, points, state, pool, shuffled(int(state.used[GROUPS]), turn), k, neighbours, since)
+        bisect_groups(costs, points, state, pool, shuffled(int(state.used[GROUPS]), turn), k, neighbours, seeds, since)
         _sweep(costs, points, state, k, rounds, now)
         since, was, loss = now, loss, float(total_loss(state))
         if loss > was * (1 - WORTH):
