@@ -15,7 +15,7 @@ from anon_spark.plans.columns import raw_column
 from anon_spark.plans.local import local_table
 from anon_spark.plans.publish_local import LocalRecodingTables, label_groups, label_names
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.parity]
 Part = tuple[str | None, str | None, int, int, int]
 
 

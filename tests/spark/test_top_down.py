@@ -22,6 +22,7 @@ def number(name: str, **more: object) -> dict:
     return {"name": name, "role": "quasi-identifier", **more}
 
 
+@pytest.mark.parity
 @pytest.mark.parametrize("place", PLACES)
 def test_hua_and_peis_table_is_published_whole(spark: SparkSession, tmp_path: Path, place: int) -> None:
     """METHODS 2: [24-25] Bachelor [53711-53712]; 30 Master [53713-53714]; 32 GradSchool [53715-53716]."""
@@ -122,6 +123,7 @@ def test_a_null_is_a_value_of_its_own(spark: SparkSession, tmp_path: Path) -> No
         released(spark, rows, "age int, sex string", local_policy(columns, staging=tmp_path, nulls="fail"))
 
 
+@pytest.mark.parity
 def test_null_empty_and_the_word_null_are_three_values(spark: SparkSession, tmp_path: Path) -> None:
     """C10."""
     rows = [("Oslo",)] * 3 + [("",)] * 3 + [(None,)] * 3 + [("NULL",)] * 3
@@ -147,6 +149,7 @@ def test_groups_do_not_know_the_partitions_of_the_input(
         assert float(release.report.loss.gcp) == pytest.approx(0.2308, abs=5e-5)
 
 
+@pytest.mark.parity
 @pytest.mark.parametrize("place", PLACES)
 def test_a_bound_of_few_rows_is_warned_of(spark: SparkSession, tmp_path: Path, place: int) -> None:
     """The 102-year-old: the page and the terminal tell that such a bound is printed, never the value."""
