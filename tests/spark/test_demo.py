@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from anon_spark.cli.main import cli
 
-pytestmark = [pytest.mark.spark, pytest.mark.adult, pytest.mark.parity]
+pytestmark = [pytest.mark.spark, pytest.mark.adult]
 ROOT = Path(__file__).resolve().parents[2]
 QUASI = ["age", "sex", "race", "marital-status", "education", "native-country", "workclass"]
 
@@ -48,6 +48,5 @@ def test_the_demo_publishes_what_the_readme_shows(
     report = json.loads((tmp_path / "report/report.json").read_text())
     assert (report["status"], report["suppressed"]["rows"]) == ("published", 321)
 
-    for command in ("check", "audit"):
-        again = CliRunner().invoke(cli, [command, "conf/adult.yaml", *sets])
-        assert again.exit_code == 0, again.output
+    audited = CliRunner().invoke(cli, ["audit", "conf/adult.yaml", *sets])
+    assert audited.exit_code == 0, audited.output
