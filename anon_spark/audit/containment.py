@@ -9,27 +9,41 @@ from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from anon_spark.audit.bounds import bounds_text
 from anon_spark.audit.columns import BETWEEN, FEW, HELPER, look_up, named
 from anon_spark.audit.files import HierarchyLines, by_value, keys_of, read_hierarchy
-from anon_spark.audit.printed import PrintedInterval, ReadLabel, day_under, number_under, same_number, to_day, to_moment
+from anon_spark.audit.forms import prints_ranges
+from anon_spark.audit.printed import day_under, number_under, same_number, to_day, to_moment, with_ends
 from anon_spark.audit.spelling import spelled_column
 from anon_spark.domain.errors import InternalError
-from anon_spark.domain.policy import ROOT, Column, DateHierarchy, FileHierarchy, IntervalHierarchy, MaskHierarchy, Policy
+from anon_spark.domain.policy import (
+    ROOT,
+    Column,
+    DateHierarchy,
+    FileHierarchy,
+    MaskHierarchy,
+    Policy,
+)
 
 _NUMBERS = ("integer", "decimal")
 _DATES = ("date", "timestamp")
 _DECLARED = {"string": "text", "double": "decimal"}
 
 
+Printed = str | tuple[str, str, str]
+"""Name of a label's column, or under ``numeric: bounds`` of those of its low end, its high end and whether it is null."""
+
+
 def containment(
-    df: DataFrame, policy: Policy, raw: Mapping[str, str], label: Mapping[str, str], kinds: Mapping[str, str]
+    df: DataFrame, policy: Policy, raw: Mapping[str, str], label: Mapping[str, Printed], kinds: Mapping[str, str]
 ) -> tuple[DataFrame, SparkColumn]:
     """(df with columns ``__audit_...``, how many quasi-identifiers of a row have a raw value that is not under its label).
 
     raw, label: quasi-identifier -> name of its raw column (normalised, of any type that casts to its canonical text) and of its
-    label column; kinds: quasi-identifier -> text, integer, decimal, date, timestamp or boolean. Rows stay as they are: every
+    label; kinds: quasi-identifier -> text, integer, decimal, date, timestamp or boolean. Rows stay as they are: every
     look-up has one row a key. The count is never null; 0 says that all is right. A null lies under null or the root alone, NaN
-    and infinities under themselves or the root. Plain Spark SQL, no worker processes.
+    and infinities under themselves or the root; numbers and dates that print ranges, under every range that they lie in, whatever
+    its width. Plain Spark SQL, no worker processes.
     Raises ConfigurationError where a hierarchy file can't be read, InternalError where df has columns of the look-ups' names.
     """
     if any(name.startswith(HELPER) for name in df.columns):
@@ -37,8 +51,9 @@ def containment(
     outside: SparkColumn = F.lit(0)
     for place, column in enumerate(policy.quasi_identifiers):
         value, printed = f"{HELPER}raw_{place}", f"{HELPER}label_{place}"
-        df = df.withColumns({value: _text(named(raw[column.name]), column), printed: named(label[column.name]).cast("string")})
-        df, under = _under(df, column, place, _kind(column, kinds[column.name]), policy.where)
+        shown = _shown(df, label[column.name], column, policy)
+        df = df.withColumns({value: _text(named(raw[column.name]), column), printed: shown})
+        df, under = _under(df, column, place, _kind(column, kinds[column.name]), policy)
         is_null, root = F.col(value).isNull(), F.col(printed) == ROOT
         right = F.when(is_null, F.col(printed).isNull() | root).otherwise(root | under)
         outside = outside + F.when(F.coalesce(right, F.lit(False)), 0).otherwise(1)
@@ -50,35 +65,36 @@ def _text(raw: SparkColumn, column: Column) -> SparkColumn:
     return F.trim(text) if column.trim else text
 
 
+def _shown(df: DataFrame, label: Printed, column: Column, policy: Policy) -> SparkColumn:
+    if isinstance(label, str):
+        return named(label).cast("string")
+    low, high, is_null = label
+    return bounds_text(named(low), named(high), named(is_null), df.select(named(low)).schema[0].dataType, column, policy)
+
+
 def _kind(column: Column, kind: str) -> str:
     """What the values are: a text column may be declared to hold something else."""
     return _DECLARED.get(column.type, column.type) if column.type is not None else kind
 
 
-def _under(df: DataFrame, column: Column, place: int, kind: str, where: str) -> tuple[DataFrame, SparkColumn]:
+def _under(df: DataFrame, column: Column, place: int, kind: str, policy: Policy) -> tuple[DataFrame, SparkColumn]:
     """(df, whether a value that is not null lies under a label that is not the root)."""
     value, printed = f"{HELPER}raw_{place}", f"{HELPER}label_{place}"
     hierarchy = column.hierarchy
-    if isinstance(hierarchy, IntervalHierarchy) or (hierarchy is None and kind in (*_NUMBERS, *_DATES)):
-        df, read = _read(df, printed)
+    if prints_ranges(hierarchy, policy):
+        df, read = with_ends(df, printed, printed)
         under = [] if kind in _DATES else [number_under(value, read)]
         under += [] if kind in _NUMBERS else [day_under(value, read)]
         return df, (F.col(value) == F.col(printed)) | F.expr(f"({' OR '.join(under)})")
     itself = _itself(value, printed, kind)
     if isinstance(hierarchy, FileHierarchy):
-        df, among = _in_file(df, hierarchy, column, place, kind, where)
+        df, among = _in_file(df, hierarchy, column, place, kind, policy.where)
         return df, itself | among
     if isinstance(hierarchy, MaskHierarchy):
         return df, itself | _masked(hierarchy, F.col(value), F.col(printed))
     if isinstance(hierarchy, DateHierarchy):
         return df, itself | _in_period(hierarchy, value, printed)
     return df, itself
-
-
-def _read(df: DataFrame, printed: str) -> tuple[DataFrame, ReadLabel]:
-    read = ReadLabel(printed, f"{printed}_low", f"{printed}_high")
-    ends = PrintedInterval(printed)
-    return df.withColumns({read.low: F.expr(ends.low), read.high: F.expr(ends.high)}), read
 
 
 def _itself(value: str, printed: str, kind: str) -> SparkColumn:

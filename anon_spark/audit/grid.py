@@ -11,7 +11,6 @@ from operator import or_
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from anon_spark.audit.columns import HELPER
 from anon_spark.audit.printed import PrintedInterval, ReadLabel, to_day
 from anon_spark.audit.words import figure
 from anon_spark.domain.policy import IntervalHierarchy
@@ -22,23 +21,22 @@ _UNITS = ("number", "day")
 
 
 def with_grid(
-    classes: DataFrame, name: str, spec: IntervalHierarchy, widths: Sequence[Fraction], tight: bool
+    classes: DataFrame, text: ReadLabel, spec: IntervalHierarchy, widths: Sequence[Fraction]
 ) -> tuple[DataFrame, Column]:
-    """(classes with the ends of the label in column ``name`` read, whether it is an interval of one of the widths).
+    """(classes with more columns, whether a label is an interval of one of the widths).
 
-    Whole or cut at lower or upper, or an open end; a single value counts as the closed range of itself. tight: a range of
-    observed values, on no grid: low must not exceed high. Numbers in units of 1, dates in days since 1970.
+    Whole or cut at lower or upper, or an open end; a single value counts as the closed range of itself. Numbers in units of 1,
+    dates in days since 1970.
     """
-    read, text = PrintedInterval(name), ReadLabel(name, f"{HELPER}low_{name}", f"{HELPER}high_{name}")
-    classes = classes.withColumns({text.low: F.expr(read.low), text.high: F.expr(read.high)})
+    read = PrintedInterval(text.label)
     step = F.expr(f"CASE WHEN {read.open_end} THEN 0 ELSE 1 END")
     found: Column = F.lit(False)
     for unit in filter(partial(_speaks, spec), _UNITS):
         low, high = f"{text.low}_{unit}", f"{text.high}_{unit}"
         classes = classes.withColumns({low: F.expr(_read(text.low, unit)), high: F.expr(_read(text.high, unit))})
         cell = _Cell(F.col(low), F.col(high), step, spec, unit)
-        fits = cell.ordered if tight else cell.inside & reduce(or_, map(cell.fits, widths), F.lit(False))
-        below = F.lit(False) if cell.lower is None else F.expr(read.below) & (cell.high == cell.lower)
+        fits = cell.inside & reduce(or_, map(cell.fits, widths), F.lit(False))
+        below = F.lit(False) if cell.lower is None else F.expr(read.below) & (cell.stop == cell.lower)
         above = F.lit(False) if cell.upper is None else F.expr(read.above) & (cell.low == cell.upper)
         found = reduce(or_, (F.coalesce(test, F.lit(False)) for test in (fits, below, above)), found)
     return classes, found

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TypeVar
 
 from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame
@@ -13,22 +11,23 @@ from pyspark.sql import functions as F
 
 from anon_spark.audit.columns import FEW, HELPER, look_up, named
 from anon_spark.audit.files import read_hierarchy
+from anon_spark.audit.forms import Range, is_local, is_tight, levels_of, prints_ranges
 from anon_spark.audit.grid import with_grid
+from anon_spark.audit.printed import ordered, with_ends
 from anon_spark.audit.spelling import is_number, spelled, spelled_column
 from anon_spark.domain.policy import (
     ROOT,
     Column,
     DateHierarchy,
     FileHierarchy,
+    FlatHierarchy,
     HierarchySpec,
     IntervalHierarchy,
     MaskHierarchy,
     Policy,
 )
 
-Part = TypeVar("Part")
-
-_NUMBER = r"\A-?[0-9]+([.][0-9]+)?\z"
+_NUMBER = r"\A-?[0-9]+([.][0-9]+)?(E-?[0-9]+)?\z"
 _DAY = r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
 _MOMENT = rf"\A{_DAY}( ([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]{{1,6}})?)?\z"
 _SPECIALS = ("NaN", "Infinity", "-Infinity")
@@ -44,45 +43,46 @@ _PERIODS = {
 }
 
 
-@dataclass(frozen=True)
-class Range:
-    """The levels whose labels may be printed: ``low`` to ``high`` (None = up to the root). The root always may."""
-
-    low: int
-    high: int | None
-
-    def of(self, finer_first: tuple[Part, ...]) -> list[Part]:
-        """Of what stands for levels 1 and up, that which may be printed."""
-        return list(finer_first[max(self.low - 1, 0) : self.high])
-
-
-def levels_of(column: Column, policy: Policy) -> Range:
-    """Only a lattice job has a level a column; other jobs may print any."""
-    return Range(column.min_level, column.max_level) if policy.job == "lattice" else Range(0, None)
-
-
-def with_validity(classes: DataFrame, name: str, column: Column, policy: Policy) -> tuple[DataFrame, SparkColumn]:
+def with_validity(
+    classes: DataFrame, name: str, column: Column, policy: Policy, ordered_type: bool = False
+) -> tuple[DataFrame, SparkColumn]:
     """(classes, whether the label in column ``name`` may be printed for the quasi-identifier): never null, rows as before.
 
-    A null may be printed at level 0 where nulls are values; the root may always, for suppressed rows print it.
+    A null may be printed at level 0 where nulls are values; the root may always, for suppressed rows print it. ordered_type: the
+    raw values are known to be of a type of numbers or dates, so that nothing else prints itself.
     """
     label, levels = named(name), levels_of(column, policy)
     hierarchy = column.hierarchy
+    strict = ordered_type and is_local(policy) and not isinstance(hierarchy, (FileHierarchy, MaskHierarchy))
     if isinstance(hierarchy, FileHierarchy):
         classes, known = _in_file(classes, name, hierarchy, column, policy)
-    elif isinstance(hierarchy, IntervalHierarchy) or (hierarchy is None and policy.job != "lattice"):
-        tight = policy.job != "lattice" and policy.bounds == "tight"
-        spec = hierarchy or IntervalHierarchy(widths=())
-        classes, in_grid = with_grid(classes, name, spec, levels.of(spec.widths), tight)
-        # NaN and infinities stand beside the grid, each a child of the root, so they print themselves at level 0 alone.
-        raw = (label.rlike(_NUMBER), label.rlike(_MOMENT), label.isin(*_SPECIALS)) if levels.low == 0 else ()
-        known = _any((*raw, in_grid))
+    elif prints_ranges(hierarchy, policy):
+        classes, known = _in_ranges(classes, name, column, policy)
+    elif isinstance(hierarchy, FlatHierarchy) and strict:
+        known = _any(_themselves(label, levels))
     else:
         known = _by_shape(hierarchy, label, levels)
-    if hierarchy is not None and hierarchy.others == "root" and levels.low == 0:
+    if hierarchy is not None and hierarchy.others == "root" and levels.low == 0 and not strict:
         known = F.lit(True)
     nulls = F.lit(policy.nulls == "value" and levels.low == 0)
     return classes, F.when(label.isNull(), nulls).when(label == ROOT, True).otherwise(F.coalesce(known, F.lit(False)))
+
+
+def _themselves(label: SparkColumn, levels: Range) -> list[SparkColumn]:
+    # NaN and infinities stand beside all ranges, each a child of the root, so they print themselves at level 0 alone.
+    return [label.rlike(_NUMBER), label.rlike(_MOMENT), label.isin(*_SPECIALS)] if levels.low == 0 else []
+
+
+def _in_ranges(classes: DataFrame, name: str, column: Column, policy: Policy) -> tuple[DataFrame, SparkColumn]:
+    label, levels, hierarchy = named(name), levels_of(column, policy), column.hierarchy
+    classes, read = with_ends(classes, name, f"{HELPER}{name}")
+    known = _themselves(label, levels)
+    if is_tight(hierarchy, policy):
+        known.append(F.expr(ordered(read)))
+    if isinstance(hierarchy, IntervalHierarchy):
+        classes, in_grid = with_grid(classes, read, hierarchy, levels.of(hierarchy.widths))
+        known.append(in_grid)
+    return classes, _any(known)
 
 
 def _by_shape(hierarchy: HierarchySpec | None, label: SparkColumn, levels: Range) -> SparkColumn:

@@ -1,9 +1,12 @@
-"""Reading a printed interval in SQL: its ends, and whether a value lies between them."""
+"""Reading a printed interval in SQL: its ends, whether they are in order, and whether a value lies between them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 Cast = Callable[[str], str]
 """SQL of a text -> SQL of its value, null where the text shows none."""
@@ -11,7 +14,7 @@ Cast = Callable[[str], str]
 
 @dataclass(frozen=True)
 class PrintedInterval:
-    """SQL of the parts of a label: ``[20, 24]``, ``[20.0, 25.0)``, ``< 20``, ``>= 90`` or a single value, which is both its ends.
+    """SQL of the parts of a label: ``[20, 24]``, ``[20.0, 25.0)``, ``< 20``, ``<= 19``, ``>= 90`` or a single value, both its ends.
 
     label: SQL of its text. The ends are texts, null where the label has none on that side.
     """
@@ -31,12 +34,13 @@ class PrintedInterval:
         x = self.label
         return (
             f"CASE WHEN {self._range} THEN substring({x}, locate(', ', {x}) + 2, length({x}) - locate(', ', {x}) - 2)"
-            f" WHEN {self.below} THEN substring({x}, 3) WHEN {self.above} THEN NULL ELSE {x} END"
+            f" WHEN startswith({x}, '<= ') THEN substring({x}, 4) WHEN startswith({x}, '< ') THEN substring({x}, 3)"
+            f" WHEN {self.above} THEN NULL ELSE {x} END"
         )
 
     @property
     def below(self) -> str:
-        return f"startswith({self.label}, '< ')"
+        return f"(startswith({self.label}, '< ') OR startswith({self.label}, '<= '))"
 
     @property
     def above(self) -> str:
@@ -45,7 +49,7 @@ class PrintedInterval:
     @property
     def open_end(self) -> str:
         """Whether the high end itself lies outside."""
-        return f"(endswith({self.label}, ')') OR {self.below})"
+        return f"(endswith({self.label}, ')') OR startswith({self.label}, '< '))"
 
     @property
     def _range(self) -> str:
@@ -60,6 +64,11 @@ class ReadLabel:
     low: str
     high: str
 
+    def in_order(self, cast: Cast) -> str:
+        """SQL: whether the low end is below the high end, or at it where that belongs to the interval; null where not read."""
+        low, high = cast(self.low), cast(self.high)
+        return f"CASE WHEN {PrintedInterval(self.label).open_end} THEN {low} < {high} ELSE {low} <= {high} END"
+
     def over(self, value: str, cast: Cast) -> str:
         """SQL: whether a value's text lies under the label; null where either can't be read."""
         read = PrintedInterval(self.label)
@@ -73,6 +82,11 @@ class ReadLabel:
 def to_whole(text: str) -> str:
     """bigint; texts with a point show none."""
     return f"try_cast({text} AS bigint)"
+
+
+def to_long_whole(text: str) -> str:
+    """A whole number of up to 38 digits; texts with a point or an exponent show none."""
+    return f"CASE WHEN {text} NOT RLIKE '[.eE]' THEN try_cast({text} AS decimal(38, 0)) END"
 
 
 def to_decimal(text: str) -> str:
@@ -95,16 +109,32 @@ def to_moment(text: str) -> str:
     return f"CASE WHEN {text} RLIKE '^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}' THEN try_cast({text} AS timestamp_ntz) END"
 
 
+_NUMBERS = (to_whole, to_long_whole, to_decimal, to_double)
+"""From the commonest to the widest: a later one is asked only where those before it read nothing."""
+
+
+def with_ends(df: DataFrame, label: str, prefix: str) -> tuple[DataFrame, ReadLabel]:
+    """(df with the two ends of a label in columns of its own, their names)."""
+    read, ends = ReadLabel(label, f"{prefix}_low", f"{prefix}_high"), PrintedInterval(label)
+    return df.withColumns({read.low: F.expr(ends.low), read.high: F.expr(ends.high)}), read
+
+
 def number_under(value: str, label: ReadLabel) -> str:
-    """Whether a number's text lies under a label's: exact where whole numbers or 18 places show both, else as doubles."""
-    return f"coalesce({label.over(value, to_whole)}, {label.over(value, to_decimal)}, {label.over(value, to_double)}, false)"
+    """Whether a number's text lies under a label's: exact where 38 digits or 18 places show both, else as doubles."""
+    return f"coalesce({', '.join(label.over(value, cast) for cast in _NUMBERS)}, false)"
 
 
 def day_under(value: str, label: ReadLabel) -> str:
-    """Whether the day of a date's or timestamp's text lies under a label's."""
-    return f"coalesce({label.over(f'substring(trim({value}), 1, 10)', to_day)}, false)"
+    """Whether a date's or timestamp's text lies under a label's: by days where its ends are days, else by moments."""
+    by_day = label.over(f"substring(trim({value}), 1, 10)", to_day)
+    return f"coalesce({by_day}, {label.over(f'trim({value})', to_moment)}, false)"
+
+
+def ordered(label: ReadLabel) -> str:
+    """Whether a label is a single number, day or moment, or an interval of two that is not empty."""
+    return f"coalesce({', '.join(label.in_order(cast) for cast in (*_NUMBERS, to_day, to_moment))}, false)"
 
 
 def same_number(value: str, label: str) -> str:
     """Whether two texts show one number."""
-    return f"coalesce({', '.join(f'{cast(value)} = {cast(label)}' for cast in (to_whole, to_decimal, to_double))}, false)"
+    return f"coalesce({', '.join(f'{cast(value)} = {cast(label)}' for cast in _NUMBERS)}, false)"

@@ -6,18 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import Column as SparkColumn
+from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from anon_spark.audit.bounds import bounds_names, bounds_text, is_ordered
 from anon_spark.audit.checks import Check, NotAuditableError, check_of
 from anon_spark.audit.classes import SIZE, Cells, classes_of, label_column, published_text
-from anon_spark.audit.labels import levels_of, with_validity
+from anon_spark.audit.forms import is_tight, levels_of, prints_ranges
+from anon_spark.audit.labels import with_validity
 from anon_spark.audit.result import AuditResult, Finding, ModelVerdict
 from anon_spark.audit.rows import row_findings
 from anon_spark.audit.structure import Structure, model_column, structure_of
 from anon_spark.audit.words import class_name, counted, printed
-from anon_spark.domain.policy import ROOT, MaskHierarchy, ModelSpec, Policy
+from anon_spark.domain.policy import ROOT, Column, MaskHierarchy, ModelSpec, Policy
 
 _EXAMPLES = 5
 
@@ -43,7 +46,7 @@ def audit_release(
     if not structure.groupable:
         verdicts = tuple(ModelVerdict(spec.model, spec.parameters, False, None) for spec in policy.privacy)
         return AuditResult(False, structure.findings, verdicts, None, None, None, None, None, None, unsure)
-    plan = _plan(published, policy, structure)
+    plan = _plan(published, policy, structure, untouched)
     figures = plan.figures()
     rows = figures["rows"] or 0
     findings = [*structure.findings, *plan.refused]
@@ -61,7 +64,7 @@ class _Plan:
 
     names: tuple[str, ...]
     classes: DataFrame
-    valid: tuple[Column, ...]
+    valid: tuple[SparkColumn, ...]
     specs: tuple[ModelSpec, ...]
     checks: tuple[Check | None, ...]
     refused: tuple[Finding, ...]
@@ -127,10 +130,10 @@ class _Plan:
         return f"{classes} classes of together {rows} rows; {listed}{more}"
 
 
-def _plan(published: DataFrame, policy: Policy, structure: Structure) -> _Plan:
+def _plan(published: DataFrame, policy: Policy, structure: Structure, untouched: T.StructType | None) -> _Plan:
     release = published.toDF(*(f"c{place}" for place in range(len(published.columns))))
     columns = policy.quasi_identifiers
-    labels = [F.col(f"c{structure.places[column.name]}").cast("string") for column in columns]
+    labels = [_label(release, column, policy, structure) for column in columns]
     read = sorted({name for spec in policy.privacy if (name := _reads(spec, policy)) is not None})
     types = [field.dataType for field in published.schema.fields]
     values = [published_text(F.col(f"c{structure.places[name]}"), types[structure.places[name]]) for name in read]
@@ -139,9 +142,28 @@ def _plan(published: DataFrame, policy: Policy, structure: Structure) -> _Plan:
     classes = classes_of(labels, values, release, statistics)
     valid = []
     for place, column in enumerate(columns):
-        classes, is_valid = with_validity(classes, label_column(place), column, policy)
+        ordered_type = _holds_order(column, structure, types, untouched)
+        classes, is_valid = with_validity(classes, label_column(place), column, policy, ordered_type)
         valid.append(is_valid)
     return _Plan(tuple(column.name for column in columns), classes, tuple(valid), policy.privacy, tuple(checks), tuple(refused))
+
+
+def _label(release: DataFrame, column: Column, policy: Policy, structure: Structure) -> SparkColumn:
+    """The text of a quasi-identifier's label. Two labels are one where they print alike, whatever they mean: ``[24, 24]`` is not
+    ``24``; bounds that hold one value are that value, and a negative zero among them is zero."""
+    if column.name not in structure.bounds:
+        return F.col(f"c{structure.places[column.name]}").cast("string")
+    places = [structure.places[name] for name in bounds_names(column.name)]
+    low, high, is_null = (F.col(f"c{place}") for place in places)
+    return bounds_text(low, high, is_null, release.schema.fields[places[0]].dataType, column, policy)
+
+
+def _holds_order(column: Column, structure: Structure, types: list[T.DataType], untouched: T.StructType | None) -> bool:
+    """Whether the raw values are known to be of a type of numbers or dates."""
+    if column.name in structure.bounds:
+        return is_ordered(types[structure.places[bounds_names(column.name)[0]]])
+    given = {} if untouched is None else {field.name: field.dataType for field in untouched.fields}
+    return is_ordered(given.get(column.name))
 
 
 def _reads(spec: ModelSpec, policy: Policy) -> str | None:
@@ -165,7 +187,7 @@ def _checks(policy: Policy, read: Sequence[str]) -> tuple[list[Check | None], li
     return checks, refused
 
 
-def _tally(wrong: Column, name: str) -> list[Column]:
+def _tally(wrong: SparkColumn, name: str) -> list[SparkColumn]:
     return [
         F.coalesce(F.sum(F.when(wrong, F.lit(1))), F.lit(0)).alias(f"classes_{name}"),
         F.coalesce(F.sum(F.when(wrong, F.col(SIZE))), F.lit(0)).alias(f"rows_{name}"),
@@ -178,9 +200,15 @@ def _cannot_know(policy: Policy, rows_of_input: int | None, untouched: T.StructT
         unsure.append("how many rows the input had: lost rows and the suppression limit were not checked")
     if untouched is None:
         unsure.append("the types of the input's columns")
+    if ranged := [column.name for column in policy.quasi_identifiers if _prints_any_range(column, policy)]:
+        unsure.append(f"whether the ranges of {', '.join(ranged)} end at values of the input: any range in order may be printed")
     for column in policy.quasi_identifiers:
         if column.hierarchy is not None and column.hierarchy.others == "root":
             unsure.append(f"whether labels of {column.name} belong to its hierarchy: values outside it may print themselves")
         elif isinstance(column.hierarchy, MaskHierarchy) and levels_of(column, policy).low == 0:
             unsure.append(f"whether labels of {column.name} are masked as configured: any text may be a value")
     return tuple(unsure)
+
+
+def _prints_any_range(column: Column, policy: Policy) -> bool:
+    return prints_ranges(column.hierarchy, policy) and is_tight(column.hierarchy, policy)

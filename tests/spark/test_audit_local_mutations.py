@@ -1,0 +1,182 @@
+"""Mutations of correct local releases, over every kind of quasi-identifier: which the audit finds without the input, which with it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from pyspark.sql import functions as F
+
+from anon_spark.audit.checks import check_of
+from anon_spark.audit.classes import SIZE, Cells, classes_of
+from anon_spark.audit.containment import containment
+from anon_spark.audit.fingerprint import fingerprint
+from anon_spark.audit.labels import with_validity
+from anon_spark.audit.release import audit_release
+from anon_spark.domain.policy import Column, ModelSpec, Policy
+from tests.local_labels import Quasi, Row, clusters, every_kind, loose
+
+pytestmark = pytest.mark.spark
+
+K, GROUPS, SEED = 3, 12, 7
+SICK = "sick ness"
+
+
+@dataclass(frozen=True)
+class Published:
+    """A row of a release beside its raw values; ``sick`` is published as it is."""
+
+    raw: Row
+    labels: Row
+    sick: str
+
+
+Rows = list[Published]
+
+
+def policy_of(kinds: list[Quasi]) -> Policy:
+    asked = (
+        ModelSpec(model="k-anonymity", parameters={"k": K}),
+        ModelSpec(model="alpha-deassociation", parameters={"alpha": Fraction(1, 2), "values": ("hiv",)}),
+    )
+    return Policy(job="top-down", columns=(*(kind.column for kind in kinds), Column(name=SICK, role="sensitive")), privacy=asked)
+
+
+def correct(kinds: list[Quasi], random: Random) -> Rows:
+    """Classes of K to 2K - 1 rows, each with one hiv."""
+    rows, seen = [], set()
+    for raw, labels in clusters(kinds, K, GROUPS, random):
+        rows.append(Published(raw, labels, random.choice(("flu", "cold")) if labels in seen else "hiv"))
+        seen.add(labels)
+    return rows
+
+
+# --- mutations: (what was done, the release then); each changes the multiset of printed rows ---
+
+
+def relabelled(rows: Rows, whom: set[int], place: int, label: Any) -> Rows:
+    def put(labels: Row) -> Row:
+        return (*labels[:place], label, *labels[place + 1 :])
+
+    return [Published(r.raw, put(r.labels), r.sick) if at in whom else r for at, r in enumerate(rows)]
+
+
+def mutations(kinds: list[Quasi], rows: Rows, random: Random) -> Iterator[tuple[str, Rows]]:
+    classes: dict[Row, list[int]] = defaultdict(list)
+    for at, row in enumerate(rows):
+        classes[row.labels].append(at)
+    yield from of_labels(kinds, rows, list(classes.values()), random)
+    for _ in range(8):
+        at, other = random.randrange(len(rows)), random.randrange(len(rows))
+        yield "a row dropped", rows[:at] + rows[at + 1 :]
+        yield "a row doubled", [*rows, rows[at]]
+        if rows[at].sick != rows[other].sick and rows[at].labels != rows[other].labels:
+            pair = {at: rows[other].sick, other: rows[at].sick}
+            yield "sensitive values swapped", [Published(r.raw, r.labels, pair.get(n, r.sick)) for n, r in enumerate(rows)]
+
+
+def of_labels(kinds: list[Quasi], rows: Rows, classes: list[list[int]], random: Random) -> Iterator[tuple[str, Rows]]:
+    for place, kind in enumerate(kinds):
+        for members in random.sample(classes, 6):
+            values = [rows[at].raw[place] for at in members]
+            half = set(members[: len(members) // 2])
+            for name, labels in (("narrowed", kind.narrower(values)), ("widened", kind.wider(values)), ("a sibling", kind.apart(values))):
+                if labels:
+                    label = random.choice(labels)
+                    yield f"a class {name}", relabelled(rows, set(members), place, label)
+                    yield f"a row {name}", relabelled(rows, {random.choice(members)}, place, label)
+            if kind.wider(values):
+                yield "a class halved", relabelled(rows, half, place, random.choice(kind.wider(values)))
+            if kind.foreign is not None:
+                yield "a class foreign", relabelled(rows, set(members), place, kind.foreign)
+
+
+# --- what is found ---
+
+
+def found_without_input(frame: Any, policy: Policy) -> set[int]:
+    """The releases, by column ``m``, with a class that breaks a model or a label of no hierarchy."""
+    checks = [check_of(spec, SICK, Cells(0, False), f"s{place}") for place, spec in enumerate(policy.privacy)]
+    statistics = {check.name: check.statistic for check in checks if check.statistic is not None}
+    quasi = range(len(policy.quasi_identifiers))
+    classes = classes_of([*(F.col(f"l{place}") for place in quasi), F.col("m").cast("string")], [F.col("sick")], frame, statistics)
+    wrong = F.lit(False)
+    for check in checks:
+        wrong = wrong | check.breaks
+    for place, column in enumerate(policy.quasi_identifiers):
+        classes, valid = with_validity(classes, f"q{place}", column, policy)
+        wrong = wrong | ~valid
+    assert SIZE in classes.columns
+    return {int(row[0]) for row in classes.where(wrong).select(f"q{len(quasi)}").distinct().collect()}
+
+
+def found_with_input(frame: Any, policy: Policy, kinds: list[Quasi]) -> tuple[set[int], set[int]]:
+    """The releases with a raw value that is not under its label, and those whose rows are not the input's (release 0)."""
+    names = [column.name for column in policy.quasi_identifiers]
+    raw, label = ({name: f"{part}{place}" for place, name in enumerate(names)} for part in ("r", "l"))
+    checked, outside = containment(frame, policy, raw, label, {kind.column.name: kind.kind for kind in kinds})
+    sums = fingerprint(frame.schema, [*raw.values(), "sick"])
+    figures = {row["m"]: row for row in checked.groupBy("m").agg(F.sum(outside).alias("outside"), *sums).collect()}
+    same = [name for name in figures[0].asDict() if name not in ("m", "outside")]
+    changed = {m for m, row in figures.items() if any(row[name] != figures[0][name] for name in same)}
+    return {m for m, row in figures.items() if row["outside"]}, changed
+
+
+EXPECTED: dict[str, tuple[int, int, int, int, int, int]] = {}
+"""Mutation -> tried; found without the input; with it: by containment, by the fingerprint of rows, by tightness; by none."""
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+def test_no_mutation_of_a_local_release_passes_with_and_without_the_input(spark: Any, tmp_path: Path, ansi: str) -> None:
+    random, kinds = Random(SEED), every_kind(tmp_path)
+    policy = policy_of(kinds)
+    rows = correct(kinds, random)
+    tried: list[tuple[str, Rows]] = [("nothing", rows), *mutations(kinds, rows, random)]
+    printed = Counter((row.labels, row.sick) for row in rows)
+    assert all(Counter((row.labels, row.sick) for row in other) != printed for _, other in tried[1:])
+    frame = spark.createDataFrame(
+        [(m, *row.raw, *row.labels, row.sick) for m, (_, other) in enumerate(tried) for row in other],
+        ", ".join(["m int", *(f"{part}{place} string" for part in "rl" for place in range(len(kinds))), "sick string"]),
+    ).repartition(8)
+    before = spark.conf.get("spark.sql.ansi.enabled")
+    spark.conf.set("spark.sql.ansi.enabled", ansi)
+    try:
+        without = found_without_input(frame, policy)
+        outside, changed = found_with_input(frame, policy, kinds)
+    finally:
+        spark.conf.set("spark.sql.ansi.enabled", before)
+    wide = {m for m, (_, other) in enumerate(tried) if loose(kinds, [(row.raw, row.labels) for row in other])}
+    assert 0 not in without | outside | changed | wide
+    told = {name: [m for m, (other, _) in enumerate(tried) if other == name] for name, _ in tried[1:]}
+    seen = [without, outside, changed, wide]
+    table = {
+        name: (len(ms), *(len(each.intersection(ms)) for each in seen), len(set(ms).difference(*seen))) for name, ms in told.items()
+    }
+    assert table == EXPECTED
+
+
+def test_the_whole_audit_agrees_on_one_of_each(spark: Any, tmp_path: Path) -> None:
+    random, kinds = Random(SEED), every_kind(tmp_path)
+    policy = policy_of(kinds)
+    rows = correct(kinds, random)
+    schema = ", ".join(f"`{column.name.replace('`', '``')}` string" for column in policy.columns)
+
+    def audited(release: Rows) -> Any:
+        frame = spark.createDataFrame([(*row.labels, row.sick) for row in release], schema)
+        return audit_release(frame, policy, rows_of_input=len(rows), suppressed=0)
+
+    assert audited(rows).ok
+    of_each = dict(mutations(kinds, rows, random))
+    for name, rule in (
+        ("a class halved", "k-anonymity"),
+        ("a class foreign", "labels"),
+        ("a row dropped", "rows"),
+        ("a row doubled", "rows"),
+    ):
+        assert rule in {finding.rule for finding in audited(of_each[name]).findings}, name
