@@ -33,8 +33,10 @@ def levels_of(column: Column, policy: Policy) -> Range:
 
 
 def prints_ranges(hierarchy: HierarchySpec | None, policy: Policy) -> bool:
-    """Whether numbers and dates are printed as ranges, of values or of a grid. Without a hierarchy local jobs alone do; a flat one
-    asks for the value or nothing."""
+    """Whether numbers and dates are printed as ranges, of values or of a grid.
+
+    Without a hierarchy local jobs alone do; a flat one asks for the value or nothing.
+    """
     return isinstance(hierarchy, IntervalHierarchy) or (hierarchy is None and is_local(policy))
 
 

@@ -14,7 +14,7 @@ Cast = Callable[[str], str]
 
 @dataclass(frozen=True)
 class PrintedInterval:
-    """SQL of the parts of a label: ``[20, 24]``, ``[20.0, 25.0)``, ``< 20``, ``<= 19``, ``>= 90`` or a single value, both its ends.
+    """SQL of the parts of a label: ``[20, 24]``, ``[20.0, 25.0)``, ``< 20``, ``<= 19``, ``>= 90`` or a value, both its ends.
 
     label: SQL of its text. The ends are texts, null where the label has none on that side.
     """

@@ -42,12 +42,10 @@ def structure_of(schema: T.StructType, policy: Policy, untouched: T.StructType |
     places = {name: place for name, place in found.items() if place is not None}
     shown = [name for column in policy.columns if column.role not in _HIDDEN for name in parts[column.name]]
     kinds = {name: schema.fields[place].dataType for name, place in places.items()}
-    faults = {
-        column.name: _faults(
-            column, {part: kinds[part] for part in parts[column.name] if part in kinds}, types.get(column.name), column.name in bounds
-        )
-        for column in policy.columns
-    }
+    faults = {}
+    for column in policy.columns:
+        mine = {part: kinds[part] for part in parts[column.name] if part in kinds}
+        faults[column.name] = _faults(column, mine, types.get(column.name), column.name in bounds)
     findings = [
         *_missing(shown, places),
         *_extra(names, places, policy, bounds, untouched),

@@ -87,7 +87,8 @@ def of_labels(kinds: list[Quasi], rows: Rows, classes: list[list[int]], random: 
         for members in random.sample(classes, 6):
             values = [rows[at].raw[place] for at in members]
             half = set(members[: len(members) // 2])
-            for name, labels in (("narrowed", kind.narrower(values)), ("widened", kind.wider(values)), ("given a sibling", kind.apart(values))):
+            found = {"narrowed": kind.narrower(values), "widened": kind.wider(values), "given a sibling": kind.apart(values)}
+            for name, labels in found.items():
                 if labels:
                     label = random.choice(labels)
                     yield f"a class {name}", relabelled(rows, set(members), place, label)
