@@ -83,7 +83,7 @@ def _under(df: DataFrame, column: Column, place: int, kind: str, policy: Policy)
     hierarchy = column.hierarchy
     if prints_ranges(hierarchy, policy):
         df, read = with_ends(df, printed, printed)
-        under = [] if kind in _DATES else [number_under(value, read)]
+        under = [] if kind in _DATES else [number_under(value, read, kind)]
         under += [] if kind in _NUMBERS else [day_under(value, read)]
         return df, (F.col(value) == F.col(printed)) | F.expr(f"({' OR '.join(under)})")
     itself = _itself(value, printed, kind)

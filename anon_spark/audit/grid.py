@@ -11,7 +11,7 @@ from operator import or_
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from anon_spark.audit.printed import PrintedInterval, ReadLabel, to_day
+from anon_spark.audit.printed import NUMBER, PrintedInterval, ReadLabel, to_day
 from anon_spark.audit.words import figure
 from anon_spark.domain.policy import IntervalHierarchy
 
@@ -75,7 +75,9 @@ class _Cell:
 
 
 def _read(text: str, unit: str) -> str:
-    return f"CAST(unix_date({to_day(text)}) AS {_TYPE})" if unit == "day" else f"try_cast({text} AS {_TYPE})"
+    if unit == "day":
+        return f"CAST(unix_date({to_day(text)}) AS {_TYPE})"
+    return f"CASE WHEN {text} RLIKE '{NUMBER}' THEN try_cast({text} AS {_TYPE}) END"
 
 
 def _bound(bound: Fraction | str | None, unit: str) -> Column | None:

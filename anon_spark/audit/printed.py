@@ -79,24 +79,30 @@ class ReadLabel:
         )
 
 
+# A cast that fails costs as much as a hundred that succeed (an exception is thrown and caught), so each is tried on texts that fit.
+_WHOLE, _LONG_WHOLE = "^ *[+-]?[0-9]{1,18} *$", "^ *[+-]?[0-9]{1,38} *$"
+_DECIMAL = "^ *[+-]?([0-9]{1,20}([.][0-9]*)?|[.][0-9]+) *$"
+NUMBER = "^ *[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]{1,3})? *$"
+
+
 def to_whole(text: str) -> str:
-    """bigint; texts with a point show none."""
-    return f"try_cast({text} AS bigint)"
+    """bigint of up to 18 digits; texts with a point or an exponent show none."""
+    return f"CASE WHEN {text} RLIKE '{_WHOLE}' THEN try_cast({text} AS bigint) END"
 
 
 def to_long_whole(text: str) -> str:
     """A whole number of up to 38 digits; texts with a point or an exponent show none."""
-    return f"CASE WHEN {text} NOT RLIKE '[.eE]' THEN try_cast({text} AS decimal(38, 0)) END"
+    return f"CASE WHEN {text} RLIKE '{_LONG_WHOLE}' THEN try_cast({text} AS decimal(38, 0)) END"
 
 
 def to_decimal(text: str) -> str:
     """decimal(38, 18); none for E notation, which may hold more places than that."""
-    return f"CASE WHEN {text} NOT RLIKE '[eE]' THEN try_cast({text} AS decimal(38, 18)) END"
+    return f"CASE WHEN {text} RLIKE '{_DECIMAL}' THEN try_cast({text} AS decimal(38, 18)) END"
 
 
 def to_double(text: str) -> str:
     """A finite double; none for NaN, infinities and Java's suffixes."""
-    return f"CASE WHEN {text} NOT RLIKE '[A-DF-Za-df-z]' THEN try_cast({text} AS double) END"
+    return f"CASE WHEN {text} RLIKE '{NUMBER}' THEN try_cast({text} AS double) END"
 
 
 def to_day(text: str) -> str:
@@ -110,7 +116,8 @@ def to_moment(text: str) -> str:
 
 
 _NUMBERS = (to_whole, to_long_whole, to_decimal, to_double)
-"""From the commonest to the widest: a later one is asked only where those before it read nothing."""
+_DECIMALS = (to_decimal, to_long_whole, to_double)
+"""A later one is asked only where those before it read nothing; decimals are seldom whole."""
 
 
 def with_ends(df: DataFrame, label: str, prefix: str) -> tuple[DataFrame, ReadLabel]:
@@ -119,9 +126,10 @@ def with_ends(df: DataFrame, label: str, prefix: str) -> tuple[DataFrame, ReadLa
     return df.withColumns({read.low: F.expr(ends.low), read.high: F.expr(ends.high)}), read
 
 
-def number_under(value: str, label: ReadLabel) -> str:
+def number_under(value: str, label: ReadLabel, kind: str) -> str:
     """Whether a number's text lies under a label's: exact where 38 digits or 18 places show both, else as doubles."""
-    return f"coalesce({', '.join(label.over(value, cast) for cast in _NUMBERS)}, false)"
+    casts = _DECIMALS if kind == "decimal" else _NUMBERS
+    return f"coalesce({', '.join(label.over(value, cast) for cast in casts)}, false)"
 
 
 def day_under(value: str, label: ReadLabel) -> str:
