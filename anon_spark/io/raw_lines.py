@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -14,8 +15,7 @@ from anon_spark.io.open_files import open_files
 
 _LINE = "__anon_line"
 _END = "anon-spark-end-of-line"
-"""What is put on a line of its own behind a line: a parser that has left it inside a quoted field was still waiting for its end."""
-_END_OF_LINE = "\uffff"
+"""What is put behind a line, as one field more."""
 _FILES = frozenset({"pathglobfilter", "recursivefilelookup", "modifiedbefore", "modifiedafter", "timezone", "basepath", "linesep"})
 _QUOTING = frozenset(
     ("sep", "delimiter", "quote", "escape", "comment", "ignoreleadingwhitespace", "ignoretrailingwhitespace",
@@ -122,17 +122,25 @@ def _quote(given: Options) -> str:
     return given.get("quote", '"')
 
 
+def _separator(given: Options) -> str:
+    """What stands between two fields, as Spark reads it: it knows some characters by a backslash and a letter."""
+    named = {"t": "\t", "r": "\r", "b": "\b", "f": "\f", "u0000": "\0"}
+    text = given.get("sep", given.get("delimiter", ","))
+    return re.sub(r"\\(u0000|.)", lambda found: named.get(found[1], found[1]), text)
+
+
 def _open_behind(text: Column, given: Options, columns: int) -> Column:
-    """Whether a text that begins a record leaves a quoted field open: Spark's own parser is asked, by the same options."""
+    """Whether a text that begins a record leaves a quoted field open: Spark's own parser is asked, by the same options, whether a
+    separator and a mark behind it become a field of their own."""
     options = {**{key: value.replace("\0", "\1") for key, value in given.items() if key in _QUOTING}, "mode": "PERMISSIVE"}
     if options.get("unescapedquotehandling", "").upper() in ("", "RAISE_ERROR"):
         # a line that is malformed is told by the read itself, and what is tried here may not be a line of the file
         options["unescapedquotehandling"] = "STOP_AT_DELIMITER"
     schema = ", ".join(f"c{place} string" for place in range(columns))
     # from_csv has an end of line of its own, which it makes a zero of: data must hold neither
-    record = F.concat(F.translate(text, "\0" + _END_OF_LINE, "\1\1"), F.lit(_END_OF_LINE + _END))
-    parsed = F.from_csv(record, schema, options)
-    is_open = F.coalesce(F.to_json(parsed).contains(_END), F.lit(False))
+    record = F.concat(F.translate(text, "\0\uffff", "\1\1"), F.lit(_separator(given).replace("\0", "\1") + _END))
+    parsed = F.to_json(F.from_csv(record, schema, options))
+    is_open = F.coalesce(parsed.contains(_END) & ~parsed.contains(f'"{_END}"'), F.lit(False))
     # behind a comment the parser goes on to the next line
     return is_open & ~text.startswith(given["comment"]) if given.get("comment") else is_open
 
@@ -148,9 +156,7 @@ def _refuse_open_files(lines: DataFrame, given: Options, columns: int, where: st
 def _blank_lines(given: Options, columns: int) -> _Check:
     """Spark passes over lines of nothing but blanks and tabs, which are rows where those are values, or separate them."""
     line = _text(given)
-    separator = given.get("sep", given.get("delimiter", ","))
-    separator = separator.replace("\\t", "\t")
-    holds = F.lit(True) if columns == 1 else line.contains(separator)
+    holds = F.lit(True) if columns == 1 else line.contains(_separator(given))
     advice = 'write missing values as ""' if columns == 1 else "set multiLine: true, which reads them"
     return _Check(line.rlike(_BLANK) & holds, "input", "{} blank lines, which Spark would leave out", "a row on each line", advice)
 

@@ -54,7 +54,7 @@ def _table(spark: SparkSession, source: Source, where: str, texts: Collection[st
         kept = [T.StructField(f.name, T.StringType() if f.name in texts else f.dataType) for f in table.schema.fields]
         table = reader.schema(T.StructType(kept)).load(source.path)
     _refuse_lenient_dates(spark, kind, table, where)
-    if kind == "csv":
+    if kind == "csv" and table.columns:
         refuse_misread(spark, kind, source.path, options, len(table.columns), where)
         table = _with_headers_compared(spark, source, options, table)
     if kind in TEXTS:
