@@ -200,6 +200,13 @@ class _HadoopFiles:
             shutil.rmtree(_plain(path), ignore_errors=True)
 
     def write(self, path: str, text: str) -> None:
+        if self._local:
+            # Hadoop's local file system would leave a file of checksums beside it
+            plain = str(self._fs.makeQualified(self._path(path)).toUri().getPath())
+            os.makedirs(posixpath.dirname(plain), exist_ok=True)
+            with open(plain, "wb") as file:
+                file.write(text.encode())
+            return
         stream = self._fs.create(self._path(path), True)
         try:
             stream.write(bytearray(text.encode()))

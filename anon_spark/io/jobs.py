@@ -10,35 +10,22 @@ from pyspark.sql import SparkSession
 from anon_spark.io.files import is_connect
 from anon_spark.io.spark_errors import SPARK_ERRORS
 
-_GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
-
 
 @contextlib.contextmanager
 def jobs_of(spark: SparkSession, name: str) -> Iterator[Callable[[], None]]:
-    """The jobs that the body starts go by ``name``; yields what cancels those that are running, which may be called at any time."""
-    cancel, forget = _tagged(spark, name) if spark.version >= "4" or is_connect(spark) else _grouped(spark, name)
+    """The jobs that the body starts go by ``name``; yields what cancels those that are running, which may be called at any time.
+
+    A classic session of Spark 3.5 has no such names: there nothing is cancelled. A job that runs fails once it finds its directory
+    gone, or ends with its session, which a command stops right after.
+    """
+    if spark.version < "4" and not is_connect(spark):
+        yield lambda: None
+        return
+    spark.addTag(name)
     try:
-        yield lambda: _quietly(cancel)
+        yield lambda: _quietly(lambda: spark.interruptTag(name))
     finally:
-        _quietly(forget)
-
-
-def _tagged(spark: SparkSession, tag: str) -> tuple[Callable[[], object], Callable[[], object]]:
-    spark.addTag(tag)
-    return lambda: spark.interruptTag(tag), lambda: spark.removeTag(tag)
-
-
-def _grouped(spark: SparkSession, name: str) -> tuple[Callable[[], object], Callable[[], object]]:
-    """A classic session of Spark 3.5 has no tags; its caller's own job group is put back."""
-    context = spark.sparkContext
-    before = [context.getLocalProperty(key) for key in _GROUP]
-    context.setJobGroup(name, "anon-spark", False)
-
-    def forget() -> None:
-        for key, value in zip(_GROUP, before, strict=True):
-            context.setLocalProperty(key, value)  # type: ignore[arg-type]
-
-    return lambda: context.cancelJobGroup(name), forget
+        _quietly(lambda: spark.removeTag(name))
 
 
 def _quietly(call: Callable[[], object]) -> None:

@@ -10,24 +10,21 @@ from pyspark.sql import types as T
 
 from anon_spark.domain.errors import ConfigurationError, DataError, Fault
 from anon_spark.domain.policy import Sink, Source
+from anon_spark.io.catalog import refuse_session, stored_source
+from anon_spark.io.input_options import Options, folded, kind_of_format, safe_options
+from anon_spark.io.raw_lines import refuse_misread, refuse_replaced
 from anon_spark.io.spark_errors import spark_faults
 
-TEXT_FORMATS = frozenset({"csv", "json"})
-"""Formats whose lines can be malformed: unless told otherwise Spark nulls what it can't parse, which would change rows in silence."""
-CSV_INPUT = {
-    # with pruning Spark looks at the wanted columns alone and takes a line of too few or too many fields
-    "columnPruning": "false",
-    # by default a quote inside quotes that is not escaped leaves the quotes in the value: "say ""x""" would keep all six
-    "unescapedQuoteHandling": "RAISE_ERROR",
-}
+TEXTS = frozenset({"csv", "json", "text"})
+"""Kinds of formats whose raw lines are looked at before they are trusted."""
 
 
 def read(spark: SparkSession, source: Source, where: str, texts: Collection[str] = ()) -> DataFrame:
-    """The input as a lazy DataFrame, its schema resolved.
+    """The input as a lazy DataFrame, its schema resolved, its raw lines looked at where it is text (one pass).
 
     texts: columns that are text whatever a CSV or JSON reader infers of them: 01234 inferred as a number has lost its zero.
     Raises ConfigurationError for options that lose rows, for formats and queries that Spark does not know, DataError where the source
-    is missing, has no columns or can't be read.
+    is missing, has no columns, can't be read, or would be misread.
     """
     with spark_faults(where, "input"):
         table = _table(spark, source, where, texts)
@@ -39,50 +36,79 @@ def read(spark: SparkSession, source: Source, where: str, texts: Collection[str]
 
 def _table(spark: SparkSession, source: Source, where: str, texts: Collection[str]) -> DataFrame:
     if source.query is not None:
+        refuse_session(spark, where)
         # a subquery can only be a query: a statement that changes something is a syntax error there
         return spark.sql(f"SELECT * FROM (\n{source.query.strip().rstrip(';')}\n)")
     if source.table is not None:
-        return spark.read.options(**source.options).table(source.table)
-    options = _safe_options(source, where)
+        return _stored(spark, source, where)
+    kind = _known(source.format, where)
+    options = safe_options(kind, source.options, where)
     reader = spark.read.format(source.format or "parquet").options(**options)
-    table = reader.load(source.path) if source.path else reader.load()
-    if text_format(source.format) and any(f.name in texts and f.dataType != T.StringType() for f in table.schema.fields):
+    if kind is None or source.path is None:
+        return reader.load(source.path) if source.path else reader.load()
+    if kind in ("json", "text"):
+        # before its schema is inferred, which would fail with less to say
+        refuse_misread(spark, kind, source.path, options, 0, where)
+    table = reader.load(source.path)
+    if kind in ("csv", "json") and any(f.name in texts and f.dataType != T.StringType() for f in table.schema.fields):
         kept = [T.StructField(f.name, T.StringType() if f.name in texts else f.dataType) for f in table.schema.fields]
         table = reader.schema(T.StructType(kept)).load(source.path)
-    return _with_headers_compared(spark, source, options, table) if source.path else table
+    _refuse_lenient_dates(spark, kind, table, where)
+    if kind == "csv" and table.columns:
+        refuse_misread(spark, kind, source.path, options, len(table.columns), where)
+        table = _with_headers_compared(spark, source, options, table)
+    if kind in TEXTS:
+        refuse_replaced(table, options, where)
+    return table
 
 
-def text_format(name: str | None) -> str | None:
-    """csv or json for any of the names that Spark knows these formats by (com.databricks.spark.csv, a class's name), else None."""
-    folded = (name or "").lower()
-    return next((kind for kind in sorted(TEXT_FORMATS) if folded == kind or ("." in folded and kind in folded)), None)
+def _stored(spark: SparkSession, source: Source, where: str) -> DataFrame:
+    """A table or view by its name; one that is stored as CSV or JSON files is read as strictly as files are."""
+    refuse_session(spark, where)
+    stored = stored_source(spark, source)
+    if stored is None or stored.path is None:
+        return spark.read.options(**source.options).table(str(source.table))
+    kind = _known(stored.format, where)
+    options = safe_options(kind, stored.options, where)
+    # what the table was made with can't be said again
+    more = {key: value for key, value in options.items() if key.lower() in folded(source.options) or key not in stored.options}
+    table = spark.read.options(**more).table(str(source.table))
+    _refuse_lenient_dates(spark, kind, table, where)
+    if kind in TEXTS:
+        refuse_misread(spark, str(kind), stored.path, options, len(table.columns), where)
+        refuse_replaced(table, options, where)
+    return table
 
 
-def _safe_options(source: Source, where: str) -> dict[str, str]:
-    options = dict(source.options)
-    if text_format(source.format) is None:
-        return options
-    given = {key.lower(): value for key, value in options.items()}
-    if given.get("mode", "").upper() in {"DROPMALFORMED", "PERMISSIVE"}:
-        fault = Fault(
-            where, "input.options.mode", repr(given["mode"]), "FAILFAST",
-            "this mode drops or empties malformed lines in silence; clean the file first",
-        )  # fmt: skip
-        raise ConfigurationError([fault])
-    ours = {"mode": "FAILFAST", **(CSV_INPUT if text_format(source.format) == "csv" else {})}
-    return {**{key: value for key, value in ours.items() if key.lower() not in given}, **options}
+def _known(name: str | None, where: str) -> str | None:
+    """The kind of a format. Raises ConfigurationError for XML: what stands outside of whole rows is passed over by its reader."""
+    kind = kind_of_format(name)
+    if kind == "xml":
+        found, advice = "xml, which Spark reads with what it does not understand left out", "save it as Parquet first, and look at it"
+        raise ConfigurationError([Fault(where, "input.format", found, "a format that is read whole", advice)])
+    return kind
 
 
-def _with_headers_compared(spark: SparkSession, source: Source, options: Mapping[str, str], table: DataFrame) -> DataFrame:
+def _refuse_lenient_dates(spark: SparkSession, kind: str | None, table: DataFrame, where: str) -> None:
+    """Spark's legacy parser takes 2020-02-31 for the second of March."""
+    if kind not in ("csv", "json") or str(spark.conf.get("spark.sql.legacy.timeParserPolicy", "CORRECTED")).upper() != "LEGACY":
+        return
+    moments = [f.name for f in table.schema.fields if isinstance(f.dataType, (T.DateType, T.TimestampType, T.TimestampNTZType))]
+    if moments:
+        found = f"spark.sql.legacy.timeParserPolicy = LEGACY, and dates inferred in {moments[0]!r}"
+        raise ConfigurationError([Fault(where, "input", found, "CORRECTED", "set it, or read without inferSchema")])
+
+
+def _with_headers_compared(spark: SparkSession, source: Source, options: Options, table: DataFrame) -> DataFrame:
     """A CSV of several files whose headers must all be the first one's: Spark takes its columns by their place alone unless told so.
 
     Names that Spark made up (an empty or repeated header) stand in no file: such tables are read as they are.
     """
-    given = {key.lower(): value.lower() for key, value in options.items()}
-    headed = text_format(source.format) == "csv" and given.get("header") == "true"
-    if not headed or "enforceschema" in given or _made_up(table.columns) or len(table.inputFiles()) < 2:
+    given = folded(options)
+    if given.get("header", "").lower() != "true" or _made_up(table.columns) or len(table.inputFiles()) < 2:
         return table
-    return spark.read.format("csv").options(**options, enforceSchema="false").schema(table.schema).load(source.path)
+    strict = {**{key: value for key, value in options.items() if key.lower() != "enforceschema"}, "enforceSchema": "false"}
+    return spark.read.format("csv").options(**strict).schema(table.schema).load(source.path)
 
 
 def _made_up(names: Sequence[str]) -> bool:

@@ -10,6 +10,7 @@ from anon_spark.algorithms.lattice import refuse_infeasible
 from anon_spark.algorithms.node_space import lattice_size
 from anon_spark.domain.errors import ConfigurationError, InfeasibleError
 from anon_spark.domain.policy import Policy
+from anon_spark.io.catalog import unseen
 from anon_spark.io.spark_errors import job_faults
 from anon_spark.job.decide import refuse_large
 from anon_spark.job.gather import gather, null_rows_of, read_trees, without_null_rows
@@ -31,6 +32,7 @@ def check(
     trees = read_trees(policy)
     with job_faults(policy.where):
         open_output(spark, policy, "check")
+        cautions = () if table is not None else unseen(spark, policy.input)
         table = source_of(spark, policy) if table is None else table
         bound = bind_schema(table.schema, policy, case_sensitive(spark))
         policy = with_listed_values(spark, table.schema, policy)
@@ -61,7 +63,7 @@ def check(
             rows=problem.rows + null_rows,
             unlisted=tuple(name for name in types if name not in {c.name for c in policy.columns}),
             feasibility=tuple(feasibility),
-            warnings=(*absent_listed(policy.privacy, problem), *_warnings(usable, policy, bound)),
+            warnings=(*cautions, *absent_listed(policy.privacy, problem), *_warnings(usable, policy, bound)),
         )
 
 

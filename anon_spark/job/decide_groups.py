@@ -83,6 +83,7 @@ def _here(spark: SparkSession, policy: Policy, gathered: Gathered, printed: Sequ
     tables = LocalRecodingTables(
         local_table(spark, parts.table), local_table(spark, groups), tuple(printed), _nullable(problem), parts.deals,
         few_parts=len(parts.table) <= BROADCAST_VALUES, few_groups=len(groups) <= BROADCAST_VALUES,
+        suppresses=len(recoding.lost) > 0,
     )  # fmt: skip
     rare = rare_bounds_here(problem, recoding)
     return _Found(summarise(problem, recoding), tables, local_examples(problem, frequency, recoding), rare, recoding.star)
@@ -98,6 +99,7 @@ def _on_spark(
     tables = LocalRecodingTables(
         parts, printed_groups(boxes, problem.hierarchies, printed), tuple(printed), _nullable(problem), bool(deals),
         few_parts=gathered.combinations <= BROADCAST_VALUES, few_groups=found.summary.classes <= BROADCAST_VALUES,
+        suppresses=found.summary.suppressed_rows > 0,
     )  # fmt: skip
     return _Found(found.summary, tables, (), rare_bounds_there(problem, boxes))
 

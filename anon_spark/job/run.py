@@ -14,6 +14,7 @@ from anon_spark.audit.result import AuditResult
 from anon_spark.domain.counting import counted
 from anon_spark.domain.errors import AuditError, ConfigurationError, Fault
 from anon_spark.domain.policy import Policy
+from anon_spark.io.catalog import refuse_session, unseen
 from anon_spark.io.jobs import jobs_of
 from anon_spark.io.spark_errors import job_faults
 from anon_spark.io.tables import read
@@ -60,7 +61,11 @@ def run(
     trees = read_trees(policy)
     with job_faults(policy.where):
         output = open_output(spark, policy, release_id)
-        table = source_of(spark, policy) if table is None else table
+        if table is None:
+            cautions, table = unseen(spark, policy.input), source_of(spark, policy)
+        else:
+            cautions = ()
+            refuse_session(spark, policy.where)
         bound = bind_schema(table.schema, policy, case_sensitive(spark))
         output.refuse_input(table)
         policy = with_listed_values(spark, table.schema, policy)
@@ -71,6 +76,7 @@ def run(
             table,
             Run(release_id, started, len(table.columns), null_rows_of(table, policy)),
             Steps(on_start),
+            cautions,
         )
         with jobs_of(spark, f"anon-spark-{release_id}") as cancel:
             try:
@@ -100,6 +106,8 @@ class _Job:
     table: DataFrame
     about: Run
     steps: Steps
+    cautions: tuple[str, ...]
+    """What the report warns of whatever is decided."""
 
     def finish(self, trees: dict[str, list[list[str]]], output: Output) -> Finished:
         policy, steps = self.policy, self.steps
@@ -143,7 +151,7 @@ class _Job:
         return write
 
     def _report(self, gathered: Gathered, plan: Plan, audit: AuditResult, output: Output) -> Report:
-        warnings = (*absent_listed(self.policy.privacy, gathered.problem), *plan.warnings)
+        warnings = (*self.cautions, *absent_listed(self.policy.privacy, gathered.problem), *plan.warnings)
         status = STATUS_OF_EXIT[AuditError.exit_code] if not audit.ok else RETURNED if output.temporary else STATUS_OF_EXIT[0]
         return write_report(
             self.about, self.policy, gathered, plan.recoding, audit, self.steps, self.spark, self.bound, status, warnings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
@@ -61,9 +61,7 @@ def stage(
         F.sum(F.col(SUPPRESSED).cast("long")).alias("suppressed"),
         fingerprint(texts).alias("fingerprint"),
     )
-    release = published(
-        type(labelled)(frame, labelled.raws, labelled.labels, labelled.unknown), bound.names, bound.output, plan.star
-    )
+    release = published(replace(labelled, frame=frame), bound.names, bound.output, plan.star)
     release = without_metadata(release)
     release = release.observe(written, *conservation(release.schema, release.columns))
     with spark_faults(policy.where, "output", ConfigurationError):

@@ -28,13 +28,15 @@ def bounds_names(name: str) -> tuple[str, str, str]:
 class Labelled:
     """Rows with helper columns: for each quasi-identifier its raw text, its label and its node; and whether the row is suppressed.
 
-    raws, labels: names of those columns, in the configured order; unknown: how many of a row's values the recoding does not know.
+    raws, labels: names of those columns, in the configured order; unknown: how many of a row's values the recoding does not know;
+    suppresses: whether any row can be suppressed.
     """
 
     frame: DataFrame
     raws: tuple[str, ...]
     labels: tuple[Printed, ...]
     unknown: Column
+    suppresses: bool
 
 
 def label(
@@ -60,7 +62,7 @@ def label(
     else:
         marked = failing.withColumn(SUPPRESSED, F.lit(True))
         frame = frame.join(marked, nodes, "left").withColumn(SUPPRESSED, F.coalesce(F.col(SUPPRESSED), F.lit(False)))
-    return Labelled(frame, tuple(raws), tuple(labels), unknown)
+    return Labelled(frame, tuple(raws), tuple(labels), unknown, failing is not None)
 
 
 def _label_one(frame: DataFrame, hierarchy: Hierarchy, level: int, raw: str, label: str, node: str) -> tuple[DataFrame, Column]:
@@ -86,7 +88,9 @@ def _label_one(frame: DataFrame, hierarchy: Hierarchy, level: int, raw: str, lab
 
 def published(labelled: Labelled, quasi_identifiers: Sequence[str], output: Sequence[str], star: bool) -> DataFrame:
     """The columns of the release in their order; suppressed rows are left out, or print the root everywhere where ``star``."""
-    frame = labelled.frame if star else labelled.frame.where(~F.col(SUPPRESSED))
+    star = star and labelled.suppresses
+    # a filter that keeps all rows is not free: what Spark infers from it took minutes on a view of hundreds of derived columns
+    frame = labelled.frame.where(~F.col(SUPPRESSED)) if labelled.suppresses and not star else labelled.frame
     labels = dict(zip(quasi_identifiers, labelled.labels, strict=True))
     chosen: list[Column] = []
     for name in output:

@@ -40,7 +40,7 @@ class LocalRecodingTables:
     __anon_dealt boolean (whether the cell has several parts). groups: __anon_group and what it prints, as ``printed`` names it
     (``label_names``): labels and bounds as texts, whether it is null as a boolean.
     nullable: whether a column of the cells may hold a null, a column each. deals: whether any cell has several parts. few_parts,
-    few_groups: whether the table may be broadcast.
+    few_groups: whether the table may be broadcast. suppresses: whether any row may go nowhere.
     """
 
     parts: DataFrame
@@ -50,6 +50,7 @@ class LocalRecodingTables:
     deals: bool
     few_parts: bool
     few_groups: bool
+    suppresses: bool = True
 
 
 def label_groups(
@@ -81,7 +82,7 @@ def label_groups(
     labelled = labelled.withColumn(SUPPRESSED, F.coalesce(F.col(GROUP) == NOWHERE, F.lit(False)))
     raws = tuple(keys[: len(quasi_identifiers)])
     unknown = F.col(f"{GROUP}_key").isNull() & ~F.col(SUPPRESSED)
-    return Labelled(labelled, raws, tables.printed, unknown.cast("int"))
+    return Labelled(labelled, raws, tables.printed, unknown.cast("int"), tables.suppresses)
 
 
 def _typed(tables: LocalRecodingTables, quasi_identifiers: Sequence[RawColumn], schema: T.StructType) -> DataFrame:
