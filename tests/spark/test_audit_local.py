@@ -176,7 +176,7 @@ def test_labels_of_no_hierarchy_are_told(either: Any, tmp_path: Path, place: int
         assert result.ok
         return
     (finding,) = result.findings
-    assert f"q: {2 * len(wrong)} rows in {len(wrong)} classes with labels" in finding.message
+    assert f"q: {2 * len(wrong)} rows in {len(wrong)} {'class' if len(wrong) == 1 else 'classes'} with labels" in finding.message
 
 
 def test_a_flat_number_prints_itself_or_the_root_where_the_type_is_known(spark: Any) -> None:
