@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from anon_spark.algorithms.local_merge import NEAREST, Classes, breaking, classes_from, looked, merge, nearest
@@ -74,16 +74,15 @@ class _Stage:
 
     def broken(self) -> Classes | None:
         """The classes that break a model; None where none needs looking at."""
-        doubt = F.col(BROKEN)
-        if not all(model.union_closed for model in self.models):
-            doubt = doubt | (F.size(plans.MEMBERS) > 1)
-        doubted = self.classes.where(doubt).select(GROUP)
-        count = int(fetch_row(doubted.agg(F.count(F.lit(1)).alias("n")))["n"])
-        if not count:
+        if not self.doubted:
             return None
-        found = self._fetched(doubted, count)
-        bad = breaking(self.problem, self.models, found)
-        return _only(found, bad)
+        found = self._fetched(self.classes.where(self._doubt()).select(GROUP), self.doubted)
+        return _only(found, breaking(self.problem, self.models, found))
+
+    def _doubt(self) -> Column:
+        """Whether a class must be looked at: its block left it broken, or unions do not keep a model and it is one."""
+        united = F.size(plans.MEMBERS) > 1
+        return F.col(BROKEN) if all(model.union_closed for model in self.models) else F.col(BROKEN) | united
 
     def mended(self, broken: Classes, count: int) -> dict[int, int]:
         """Merges of breaking classes with some of their nearest ``count`` each."""
@@ -108,8 +107,10 @@ class _Stage:
     def _take(self, groups: DataFrame) -> None:
         worker = partial(looked, problem=self.problem)
         self.classes = self.kept.keep(plans.classes_of(groups, worker, self.columns), "classes")
-        several = self.classes.where(F.size(plans.MEMBERS) > 1).agg(F.count(F.lit(1)).alias("n"))
-        if fetch_row(several)["n"]:
+        united, doubted = (F.count(F.when(test, 1)) for test in (F.size(plans.MEMBERS) > 1, self._doubt()))
+        counts = fetch_row(self.classes.agg(united.alias("united"), doubted.alias("doubted")))
+        self.doubted = int(counts["doubted"])
+        if counts["united"]:
             self._move(plans.members_of(self.classes))
 
     def _move(self, moves: DataFrame) -> None:
