@@ -23,7 +23,7 @@ from anon_spark.domain.policy import (
     ModelSpec,
     Policy,
 )
-from tests.local_labels import every_kind
+from local_labels import every_kind
 
 pytestmark = pytest.mark.spark
 

@@ -20,7 +20,7 @@ from anon_spark.audit.fingerprint import fingerprint
 from anon_spark.audit.labels import with_validity
 from anon_spark.audit.release import audit_release
 from anon_spark.domain.policy import Column, ModelSpec, Policy
-from tests.local_labels import Quasi, Row, clusters, every_kind, loose
+from local_labels import Quasi, Row, clusters, every_kind, loose
 
 pytestmark = pytest.mark.spark
 
