@@ -3,16 +3,16 @@
 1. Sample. A hash of a combination's codes, nothing else, decides whether it is drawn: about ``SAMPLE`` distinct combinations come to
    the driver (d whole numbers each), the same ones whatever the partitions, the order or a retry.
 2. Trees. A binary tree of NCP cuts is grown on the sample (kernels/local/tree.py) until a leaf is expected to hold no more
-   combinations than a block should, and a second one, from other seeds, for larger blocks. A tree is an array of cuts and travels in
+   combinations than a block should, and others, from other seeds, for wider blocks. A tree is an array of cuts and travels in
    the closure.
 3. Groups. Every cell is sent to the block of its codes, so all cells of a combination lie in one block. One shuffle by block; each
    partition is sorted by block and codes, and a worker takes up one block after another, whatever the batches. A block above
    ``SLACK`` times its size is cut again there by far seeds, and one above ``MOST_LINES`` lines is taken up in runs of whole
    combinations: the working set of a worker is that many lines (some 200 MB at 20 columns) and the cells of one combination.
-4. Across borders. Whole groups go to the block of the second tree where their first combination lies, again in one shuffle, and are
-   improved there among each other. These blocks are wider (Adult in blocks of 1,000, k = 10, against one block: 8 % more loss where
-   they are 4 times as wide, 2 % at 16 times; three passes of 1,000 each: 9 %). Above ``MANY`` combinations groups are made the quick
-   way before.
+4. Across borders. Whole groups go to the block of the next tree where their first combination lies, again in one shuffle, and are
+   improved there among each other. These blocks are ``ACROSS`` times wider: groups are made in time that grows faster than a block,
+   improved in time that hardly does. ``PASSES`` such passes, each with a tree of its own; above ``MANY`` combinations groups are made
+   the quick way before and improved once.
 5. Models. In the last pass groups that print alike within a block are joined, and those that break a model are merged with
    neighbours of their block, as in one process.
 6. The merge stage. Groups of different blocks that print alike are one class. What still breaks a model is known by its block or by
@@ -55,14 +55,15 @@ from anon_spark.plans.materialise import Materialised
 
 SAMPLE = 100_000
 """Distinct combinations, about, that come to the driver."""
-ACROSS = 4
-"""How many times wider blocks are in which groups are improved than those in which they are made, up to the widest block."""
+ACROSS, PASSES = 4, 2
+"""How many times wider blocks are in which groups are improved than those in which they are made, up to the widest block; how often
+they are, each time with other borders. Adult in blocks of 1,000 then loses 4 % more than in one at k = 10, 9 % at k = 100."""
 GROUPS_A_BLOCK = 50
 """Groups of k rows that a block should have room for where its size is not given: fewer lose much more."""
 LINES_A_TASK, MOST_TASKS = 50_000, 10_000
 DRIVER_BYTES = 64_000_000
 MANY = 200_000
-"""Combinations above which groups are made the quick way."""
+"""Combinations above which groups are made the quick way and improved once."""
 THOROUGH, QUICK = (
     f"blocks by far-seed cuts; in each {made}, then moves, dissolved groups, lent rows and re-cut pairs in blocks with other borders"
     for made in ("agglomeration or peeling, whichever loses less", "agglomeration and two rounds of moves")
@@ -107,11 +108,11 @@ def decide_blocks(
     count = int(fetch_row(lines.agg(F.count(F.lit(1)).alias("n")))["n"])
     drawn = _drawn(lines, d, count)
     most = block_combinations or _block_size(problem, drawn.combinations)
-    across = max(most, min(WIDEST_BLOCK, ACROSS * block_size(drawn.combinations)))
-    trees = drawn.trees(problem, [most, across])
+    quick = drawn.combinations > MANY
+    sizes = [most] + [max(most, min(WIDEST_BLOCK, ACROSS * most))] * (1 if quick else PASSES)
+    trees = drawn.trees(problem, sizes)
     tasks = _tasks(spark, count)
-    quick = drawn.combinations > MANY and len(trees) > 1
-    last = kept.keep(_passes(lines, problem, trees, [most, across], tasks, quick), "grouped-lines")
+    last = kept.keep(_passes(lines, problem, trees, sizes, tasks, quick and len(trees) > 1), "grouped-lines")
     blocks = fetch_row(plans.block_figures(last))
     strategy = ONE if len(trees) == 1 else QUICK if quick else THOROUGH
     steps = [
@@ -135,7 +136,7 @@ class _Drawn:
     share: float
 
     def trees(self, problem: Problem, sizes: Sequence[int]) -> list[Tree]:
-        """A tree a pass for blocks of so many combinations of the whole table; a single block needs no second pass."""
+        """A tree a pass for blocks of so many combinations of the whole table; a single block needs one pass alone."""
         scale, least = scale_of(problem.hierarchies, problem.weights), _ceiling(2 * (problem.k or 1) * self.share)
         trees: list[Tree] = []
         for turn, most in enumerate(sizes):
