@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from local_labels import every_kind
 from pyspark.sql import functions as F
 
 from anon_spark.audit.containment import containment
@@ -23,7 +24,6 @@ from anon_spark.domain.policy import (
     ModelSpec,
     Policy,
 )
-from local_labels import every_kind
 
 pytestmark = pytest.mark.spark
 

@@ -11,6 +11,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from local_labels import Quasi, Row, clusters, every_kind, loose
 from pyspark.sql import functions as F
 
 from anon_spark.audit.checks import check_of
@@ -20,7 +21,6 @@ from anon_spark.audit.fingerprint import fingerprint
 from anon_spark.audit.labels import with_validity
 from anon_spark.audit.release import audit_release
 from anon_spark.domain.policy import Column, ModelSpec, Policy
-from local_labels import Quasi, Row, clusters, every_kind, loose
 
 pytestmark = pytest.mark.spark
 
