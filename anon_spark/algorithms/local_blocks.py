@@ -105,7 +105,7 @@ def decide_blocks(
     d, s = len(problem.hierarchies), len(problem.sensitive)
     coded = plans.coded(cells, problem.hierarchies, problem.values)
     lines = plans.lines(coded, d, s)
-    count = int(fetch_row(lines.agg(F.count(F.lit(1)).alias("n")))["n"])
+    count = int(fetch_row(cells.agg(F.count(F.lit(1)).alias("n")))["n"])
     drawn = _drawn(lines, d, count)
     most = block_combinations or _block_size(problem, drawn.combinations)
     quick = drawn.combinations > MANY

@@ -11,7 +11,8 @@ from pyspark.sql import Column, Row
 from pyspark.sql import functions as F
 
 from anon_spark.audit.classes import SIZE, Cells
-from anon_spark.audit.words import counted, figure
+from anon_spark.audit.words import figure
+from anon_spark.domain.counting import counted
 from anon_spark.domain.policy import ModelSpec
 
 _EXACT = "decimal(38, 0)"

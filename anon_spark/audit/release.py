@@ -19,7 +19,8 @@ from anon_spark.audit.labels import with_validity
 from anon_spark.audit.result import AuditResult, Finding, ModelVerdict
 from anon_spark.audit.rows import row_findings
 from anon_spark.audit.structure import Structure, model_column, structure_of
-from anon_spark.audit.words import class_name, counted, printed
+from anon_spark.audit.words import class_name, printed
+from anon_spark.domain.counting import counted
 from anon_spark.domain.policy import ROOT, Column, MaskHierarchy, ModelSpec, Policy
 
 _EXAMPLES = 5

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from anon_spark.audit.result import Finding
-from anon_spark.audit.words import counted, figure
+from anon_spark.audit.words import figure
+from anon_spark.domain.counting import counted
 from anon_spark.domain.policy import Policy
 
 

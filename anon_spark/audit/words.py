@@ -6,11 +6,6 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 
-def counted(number: int, one: str, many: str | None = None) -> str:
-    """1 class, 2 classes."""
-    return f"{number} {one if number == 1 else many or one + 's'}"
-
-
 def figure(value: object) -> str:
     """A parameter as it was written: 1/2 is 0.5, 1/3 stays 1/3."""
     if not isinstance(value, Fraction):

@@ -12,6 +12,8 @@ from pyspark.sql import types as T
 from anon_spark.domain.errors import DataError, Fault
 from anon_spark.io.input_options import Options, encoding, folded, is_utf8, keeps_ascii
 from anon_spark.io.open_files import open_files
+from anon_spark.plans.columns import named
+from anon_spark.plans.fetch import fetch_row
 
 _LINE = "__anon_line"
 _END = "anon-spark-end-of-line"
@@ -56,7 +58,7 @@ def refuse_misread(spark: SparkSession, kind: str, path: str, options: Options, 
 
 
 def _refuse_lines(lines: DataFrame, checks: list[_Check], where: str) -> None:
-    row = lines.agg(*[F.count(F.when(check.bad, True)).alias(f"c{place}") for place, check in enumerate(checks)]).collect()[0]
+    row = fetch_row(lines.agg(*[F.count(F.when(check.bad, True)).alias(f"c{place}") for place, check in enumerate(checks)]))
     for place, check in enumerate(checks):
         if row[place]:
             raise DataError([Fault(where, check.key, check.found.format(f"{row[place]:,}"), check.expected, check.advice)])
@@ -147,7 +149,7 @@ def _open_behind(text: Column, given: Options, columns: int) -> Column:
 
 def _refuse_open_files(lines: DataFrame, given: Options, columns: int, where: str) -> None:
     """With multiLine a quote that is never closed makes one value of all that follows in its file."""
-    row = open_files(lines, _text(given), _quote(given), lambda text: _open_behind(text, given, columns)).collect()[0]
+    row = fetch_row(open_files(lines, _text(given), _quote(given), lambda text: _open_behind(text, given, columns)))
     if row["n"]:
         found = f"lines or files that can't be read (a quote that is never closed in {row['n']:,} files)"
         raise DataError([Fault(where, "input", found, "fields that end in their file", "close them, or set " + _QUOTES)])
@@ -182,8 +184,8 @@ def refuse_replaced(table: DataFrame, options: Options, where: str) -> None:
     name = encoding(folded(options))
     if is_utf8(name):
         return
-    texts = [F.to_json(F.struct(*[F.col("`" + column.replace("`", "``") + "`") for column in table.columns]))]
-    row = table.agg(F.count(F.when(texts[0].contains(REPLACEMENT), True)).alias("n")).collect()[0]
+    text = F.to_json(F.struct(*[named(column) for column in table.columns]))
+    row = fetch_row(table.agg(F.count(F.when(text.contains(REPLACEMENT), True)).alias("n")))
     if row["n"] or any(REPLACEMENT in column for column in table.columns):
         found = f"{row['n']:,} rows with bytes that are not {name}"
         raise DataError([Fault(where, "input.options.encoding", found, f"text in {name}", "set it to what the files are written in")])

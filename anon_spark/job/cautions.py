@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from pyspark.sql import DataFrame
 
+from anon_spark.domain.counting import counted
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import LocalRecoding, Recoding
 from anon_spark.plans.box_tables import CLASSES, END, PLACE, rare_codes, rare_ends
@@ -32,22 +33,21 @@ def rare_bounds(problem: Problem, found: Mapping[int, tuple[int, int]]) -> tuple
     told = []
     for j, (bounds, classes) in sorted(found.items()):
         if bounds:
-            values = "1 value" if bounds == 1 else f"{bounds:,} values"
-            where = "1 class" if classes == 1 else f"{classes:,} classes"
             told.append(
-                f"{problem.hierarchies[j].column}: {values} that fewer than k = {problem.k} rows of the table have, printed as a bound "
-                f"of {where}: who knows such a value may know whose it is. bounds: intervals prints those of a hierarchy instead."
+                f"{problem.hierarchies[j].column}: {counted(bounds, 'value')} that fewer than k = {problem.k} rows of the table have, "
+                f"printed as a bound of {counted(classes, 'class', 'classes')}: who knows such a value may know whose it is. "
+                "bounds: intervals prints those of a hierarchy instead."
             )
     return tuple(told)
 
 
 def rare_bounds_here(problem: Problem, recoding: LocalRecoding) -> dict[int, tuple[int, int]]:
     """``found`` of a recoding in this process; nothing without k."""
-    ranges = [j for j, h in enumerate(problem.hierarchies) if h.numeric] if problem.k else []
     found = {}
-    for j in ranges:
-        codes, classes = rare_codes(problem.hierarchies[j], rare_leaves(problem)[j], recoding.low[:, j], recoding.high[:, j])
-        found[j] = (len(codes), classes)
+    for j, (h, rare) in enumerate(zip(problem.hierarchies, rare_leaves(problem), strict=True)):
+        if problem.k and h.numeric:
+            codes, classes = rare_codes(h, rare, recoding.low[:, j], recoding.high[:, j])
+            found[j] = (len(codes), classes)
     return found
 
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from anon_spark.domain.hierarchy import Hierarchy, LevelCost
+from anon_spark.domain.hierarchy import Hierarchy
 from anon_spark.domain.problem import Problem
-from anon_spark.metrics.pair_cost import exact_places
+from anon_spark.metrics.box_cost import BoxColumn
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class BoxSums:
 
 def box_sums(hierarchies: Sequence[Hierarchy], low: np.ndarray, high: np.ndarray, size: np.ndarray) -> BoxSums:
     """low, high: (g, d) codes; size: (g,) rows; g >= 1."""
-    columns = [_Column(h, low[:, j], high[:, j], size) for j, h in enumerate(hierarchies)]
+    columns = [BoxColumn(h, low[:, j], high[:, j], size) for j, h in enumerate(hierarchies)]
     return BoxSums(
         len(size),
         int(size.min()),
@@ -91,39 +91,3 @@ def losses_of(problem: Problem, sums: BoxSums, suppressed: int = 0) -> tuple[dic
 
 def _weighted(problem: Problem, parts: Sequence[Fraction]) -> Fraction:
     return sum((w * part for w, part in zip(problem.weights, parts, strict=True)), Fraction(0))
-
-
-class _Column:
-    """Distinct boxes of one quasi-identifier with their rows and the lowest level whose nodes hold them."""
-
-    def __init__(self, h: Hierarchy, low: np.ndarray, high: np.ndarray, size: np.ndarray):
-        self.h = h
-        pairs, place = np.unique(np.stack([low, high], axis=1), axis=0, return_inverse=True)
-        self.low, self.high = pairs.T
-        self.rows = np.zeros(len(pairs), np.int64)
-        np.add.at(self.rows, place.ravel(), size)
-        self.level = np.full(len(pairs), h.levels - 1)
-        for level in reversed(range(h.levels)):
-            self.level[h.nodes[level][self.low] == h.nodes[level][self.high]] = level
-        if h.numeric:
-            at = exact_places(h)
-            self.width = [min(at[b] - at[a], Fraction(1)) for a, b in pairs.tolist()]
-            self.level[[width == 1 for width in self.width]] = h.levels - 1
-
-    def lost(self, costs: Sequence[LevelCost]) -> Fraction:
-        """Sum over rows: a range's width, else the node's entry of ``costs``."""
-        if self.h.numeric:
-            return sum((n * width for n, width in zip(self.rows.tolist(), self.width, strict=True)), Fraction(0))
-        return sum((Fraction(n * cost.numerators[a], cost.denominator) for a, n, cost in self._by(costs)), Fraction(0))
-
-    def left(self) -> Fraction:
-        """Sum over rows of the heights between the box's node and the root; of a range without a tree, the rest of its one step."""
-        if self.h.numeric and self.h.levels == 2:
-            top = self.h.height[-1].numerators
-            lines = zip(self.rows.tolist(), self.low.tolist(), self.width, strict=True)
-            return sum((n * (top[a] - width) for n, a, width in lines), Fraction(0))
-        top = self.h.height[-1].numerators
-        return Fraction(sum(n * (top[a] - cost.numerators[a]) for a, n, cost in self._by(self.h.height)))
-
-    def _by(self, costs: Sequence[LevelCost]) -> list[tuple[int, int, LevelCost]]:
-        return [(a, n, costs[x]) for a, n, x in zip(self.low.tolist(), self.rows.tolist(), self.level.tolist(), strict=True)]

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql import types as T
 
 from anon_spark.domain.hierarchy import Hierarchy
 from anon_spark.domain.policy import ROOT
 from anon_spark.plans.columns import HELPER, RawColumn, named
 from anon_spark.plans.lookups import IN_PLAN, label_and_node, labels_at
+from anon_spark.plans.row_hash import hash_parts
 
 SUPPRESSED = HELPER + "suppressed"
 Printed = str | tuple[str, str, str]
@@ -111,12 +111,6 @@ def _starred(label: Column, root: Column, star: bool) -> Column:
 def hide_order(frame: DataFrame) -> DataFrame:
     """The same rows, placed and sorted by a hash of their own columns alone, so that nothing of the input's order survives."""
     key = HELPER + "order"
-    parts = [_hashable(named(field.name), field.dataType) for field in frame.schema.fields]
+    parts = [part for field in frame.schema.fields for part in hash_parts(named(field.name), field.dataType)]
     keyed = frame.withColumn(key, F.xxhash64(*parts))
     return keyed.repartition(F.col(key)).sortWithinPartitions(key).drop(key)
-
-
-def _hashable(column: Column, data_type: T.DataType) -> Column:
-    """Spark hashes no maps and no variants; their JSON text serves, since it is a function of the row's own content."""
-    text = data_type.simpleString()
-    return F.to_json(F.struct(column.alias("v"))) if "map<" in text or "variant" in text else column

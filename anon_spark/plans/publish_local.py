@@ -14,11 +14,11 @@ from anon_spark.plans.block_lines import DEALT, FROM, GROUP, TO
 from anon_spark.plans.columns import HELPER, RawColumn, named
 from anon_spark.plans.frequency import cell_names
 from anon_spark.plans.publish import SUPPRESSED, Labelled, Printed
+from anon_spark.plans.row_hash import hash_parts
 
 NOWHERE = -1
 """The group of rows that are suppressed."""
 _RANK, _FIRST, _SECOND = (HELPER + name for name in ("rank", "hash0", "hash1"))
-_COMPLEX = (T.StructType, T.ArrayType, T.MapType)
 
 
 def label_names(in_bounds: Sequence[bool]) -> tuple[Printed, ...]:
@@ -129,7 +129,7 @@ def _drawn(
 ) -> DataFrame:
     """Rows of dealt cells with their groups."""
     types = {field.name: field.dataType for field in schema.fields}
-    parts = [part for name in others for part in _flagged(named(name), types[name])]
+    parts = [part for name in others for part in hash_parts(named(name), types[name])]
     order = {_FIRST: F.xxhash64(F.lit(seed), *parts), _SECOND: F.xxhash64(F.lit(seed), F.lit(1), *parts)}
     of_cell = Window.partitionBy(*keys).orderBy(_FIRST, _SECOND)
     ranked = rows.withColumns(order).withColumn(_RANK, F.row_number().over(of_cell) - 1).drop(*order)
@@ -139,13 +139,3 @@ def _drawn(
     lines = F.broadcast(lines) if tables.few_parts else lines
     within = (F.col(_RANK) >= F.col(FROM)) & (F.col(_RANK) < F.col(TO))
     return ranked.join(lines, _same(keys, ours, tables.nullable) & within, "left").drop(*ours, FROM, TO, _RANK)
-
-
-def _flagged(column: Column, data_type: T.DataType) -> list[Column]:
-    """The value in a form that Spark hashes, and whether it is null: its hash passes over nulls."""
-    if isinstance(data_type, T.StringType):
-        return [column.isNull(), column.cast("string")]
-    if isinstance(data_type, _COMPLEX) or "variant" in data_type.simpleString():
-        text = F.to_json(F.struct(column.alias("v")), {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"})
-        return [column.isNull(), text]
-    return [column.isNull(), column]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hierarchies import bind, hierarchy, model
+from adult import COLUMNS, adult
 
 from anon_spark.algorithms.lattice import whole_table
 from anon_spark.algorithms.local_blocks import decide_blocks
@@ -18,25 +17,13 @@ from anon_spark.plans.materialise import Materialised
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-COLUMNS = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass")
-
 
 @pytest.mark.shared
 @pytest.mark.spark
 @pytest.mark.long
 @pytest.mark.parametrize("k", [5, 10, 50, 100])
 def test_adult(spark: SparkSession, shared: Path, k: int) -> None:
-    with (shared / "adult" / "adult.csv").open(newline="") as file:
-        rows = [tuple(line[c] for c in COLUMNS) for line in csv.DictReader(file, delimiter=";")]
-    trees = []
-    for i, column in enumerate(COLUMNS):
-        if column == "age":
-            ages = sorted({int(row[i]) for row in rows})
-            trees.append(hierarchy("age", [(str(a), "*") for a in ages], {str(a): a for a in ages}))
-            continue
-        with (shared / "adult" / f"adult_hierarchy_{column}.csv").open(newline="") as file:
-            trees.append(hierarchy(column, list(csv.reader(file, delimiter=";"))))
-    problem, frequency = bind(rows, trees, [model("k-anonymity", k=k)])
+    rows, problem, frequency = adult(shared, k)
     schema = ", ".join([*(f"__anon_q{i} string" for i in range(len(COLUMNS))), "__anon_n long"])
     cells = spark.createDataFrame([(*cell, n) for cell, n in Counter(rows).items()], schema)
     with Materialised() as kept:

@@ -11,7 +11,8 @@ import pytest
 from anon_spark.audit.files import by_value, read_hierarchy
 from anon_spark.audit.rows import row_findings
 from anon_spark.audit.spelling import spelled, spellings
-from anon_spark.audit.words import class_name, counted, figure, printed
+from anon_spark.audit.words import class_name, figure, printed
+from anon_spark.domain.counting import counted
 from anon_spark.domain.errors import ConfigurationError
 from anon_spark.domain.policy import Column, FileHierarchy, Policy, Suppression
 

@@ -37,7 +37,7 @@ def _split(
     costs: Costs, points: Boxes, rows: np.ndarray, block: np.ndarray, k: int, first: int, rounds: int
 ) -> tuple[np.ndarray, np.ndarray]:
     beside = Boxes(*(np.ascontiguousarray(array[:, block]) for array in points))
-    lean = far_seeds(costs, beside, first % len(block), rounds)
+    lean, _, _ = far_pair(costs, beside, first % len(block), rounds)
     order = np.lexsort((block, lean))
     held = np.cumsum(rows[block][order])
     cut = int(np.searchsorted(lean[order], 0.0, side="left"))
@@ -52,14 +52,13 @@ def _split(
 
 
 @compiled
-def far_seeds(costs: Costs, points: Boxes, first: Int, rounds: Int) -> np.ndarray:
-    """(n,) float32: what each point costs beside one seed less what it costs beside the other: below 0 nearer to the first.
+def far_pair(costs: Costs, points: Boxes, first: Int, rounds: Int) -> tuple[np.ndarray, Int, Int]:
+    """(n,) float32: what each point costs beside one seed less what it costs beside the other: below 0 nearer to the first; the seeds.
 
-    The first seed is sought from point ``first``.
+    The first seed is sought from point ``first``; the farthest point takes its place ``rounds`` - 1 times.
     """
     n = points.low.shape[1]
-    out = np.zeros(n, np.float32)
-    other = np.zeros(n, np.float32)
+    out, other = np.zeros(n, np.float32), np.zeros(n, np.float32)
     u, v = np.int64(first), np.int64(first)
     for _ in range(rounds):
         u = v
@@ -68,4 +67,4 @@ def far_seeds(costs: Costs, points: Boxes, first: Int, rounds: Int) -> np.ndarra
     union_costs(costs, points, v, points, n, other)
     for x in range(n):
         out[x] -= other[x]
-    return out
+    return out, u, v

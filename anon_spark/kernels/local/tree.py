@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from anon_spark.kernels.compiled import Int, compiled
-from anon_spark.kernels.local.boxes import Boxes, Costs, union_costs
+from anon_spark.kernels.local.far_seed import ROUNDS, far_pair
 from anon_spark.kernels.local.route import Scale, Tree, points_on
 
-ROUNDS = 3
 SHARE = 8
 """Neither side of a cut has less than an eighth of the points, so that trees stay flat where seeds are outliers."""
 
@@ -76,22 +74,3 @@ def _border(value: np.ndarray, rows: np.ndarray, least: int, wanted: float) -> f
         return None
     nearest = np.argmin(np.abs(start - np.searchsorted(line, wanted)))
     return float(line[start[nearest]])
-
-
-@compiled
-def far_pair(costs: Costs, points: Boxes, first: Int, rounds: Int) -> tuple[np.ndarray, Int, Int]:
-    """(n,) float32 what each point costs beside one seed less what it costs beside the other, and the two seeds.
-
-    The first seed is sought from point ``first``; the farthest point takes its place ``rounds`` - 1 times.
-    """
-    n = points.low.shape[1]
-    out, other = np.zeros(n, np.float32), np.zeros(n, np.float32)
-    u, v = np.int64(first), np.int64(first)
-    for _ in range(rounds):
-        u = v
-        union_costs(costs, points, u, points, n, out)
-        v = np.argmax(out)
-    union_costs(costs, points, v, points, n, other)
-    for x in range(n):
-        out[x] -= other[x]
-    return out, u, v
