@@ -40,12 +40,12 @@ from anon_spark.algorithms.lattice import refuse_infeasible
 from anon_spark.algorithms.local_block_worker import Pass, first_pass, later_pass, routed
 from anon_spark.algorithms.local_merge import all_summed, summed
 from anon_spark.algorithms.local_merge_rounds import Merged, merge_across
-from anon_spark.algorithms.local_recoding import WIDEST_BLOCK, block_size
+from anon_spark.algorithms.local_recoding import MANY, SHARES, SWIFT, WIDEST_BLOCK, block_size
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import LocalSummary
 from anon_spark.kernels.arrow import lines_of
-from anon_spark.kernels.local.route import Tree, scale_of
-from anon_spark.kernels.local.tree import grow
+from anon_spark.kernels.local.cuts import SHARE, axes_of
+from anon_spark.kernels.local.tree import Tree, grow
 from anon_spark.metrics.box_sums import losses_of
 from anon_spark.models.base import Whole
 from anon_spark.plans import blocks as plans
@@ -55,19 +55,18 @@ from anon_spark.plans.materialise import Materialised
 
 SAMPLE = 100_000
 """Distinct combinations, about, that come to the driver."""
-ACROSS, PASSES = 4, 2
+ACROSS, PASSES = 8, 2
 """How many times wider blocks are in which groups are improved than those in which they are made, up to the widest block; how often
 they are, each time with other borders. Adult in blocks of 1,000 then loses 4 % more than in one at k = 10, 9 % at k = 100."""
 GROUPS_A_BLOCK = 50
 """Groups of k rows that a block should have room for where its size is not given: fewer lose much more."""
 LINES_A_TASK, MOST_TASKS = 50_000, 10_000
 DRIVER_BYTES = 64_000_000
-MANY = 200_000
-"""Combinations above which groups are made the quick way and improved once."""
-THOROUGH, QUICK = (
-    f"blocks by far-seed cuts; in each {made}, then moves, dissolved groups, lent rows and re-cut pairs in blocks with other borders"
-    for made in ("agglomeration or peeling, whichever loses less", "agglomeration and two rounds of moves")
+THOROUGH = (
+    "blocks by cuts; in each agglomeration or peeling, whichever loses less, then moves, dissolved groups, lent rows and re-cut pairs "
+    "in blocks with other borders"
 )
+QUICK = f"blocks by cuts; in each {SWIFT}"
 ONE = "one block: agglomeration or peeling, whichever loses less; then moves, dissolved groups, lent rows and re-cut pairs"
 
 
@@ -107,14 +106,14 @@ def decide_blocks(
     lines = plans.lines(coded, d, s)
     count = int(fetch_row(cells.agg(F.count(F.lit(1)).alias("n")))["n"])
     drawn = _drawn(lines, d, count)
-    most = block_combinations or _block_size(problem, drawn.combinations)
     quick = drawn.combinations > MANY
-    sizes = [most] + [max(most, min(WIDEST_BLOCK, ACROSS * most))] * (1 if quick else PASSES)
+    most = block_combinations or (WIDEST_BLOCK if quick else _block_size(problem, drawn.combinations))
+    sizes = [most] + [max(most, min(WIDEST_BLOCK, ACROSS * most))] * (0 if quick else PASSES)
     trees = drawn.trees(problem, sizes)
     tasks = _tasks(spark, count)
-    last = kept.keep(_passes(lines, problem, trees, sizes, tasks, quick and len(trees) > 1), "grouped-lines")
+    last = kept.keep(_passes(lines, problem, trees, sizes, tasks, quick), "grouped-lines")
     blocks = fetch_row(plans.block_figures(last))
-    strategy = ONE if len(trees) == 1 else QUICK if quick else THOROUGH
+    strategy = QUICK if quick else ONE if len(trees) == 1 else THOROUGH
     steps = [
         f"{count} cells of about {drawn.combinations} combinations sent to {trees[0].blocks} blocks by a sample of {len(drawn.rows)}",
         f"{blocks['blocks']} blocks in the last pass, the largest of {blocks['most']} combinations",
@@ -137,10 +136,10 @@ class _Drawn:
 
     def trees(self, problem: Problem, sizes: Sequence[int]) -> list[Tree]:
         """A tree a pass for blocks of so many combinations of the whole table; a single block needs one pass alone."""
-        scale, least = scale_of(problem.hierarchies, problem.weights), _ceiling(2 * (problem.k or 1) * self.share)
+        axes, least = axes_of(problem.hierarchies, problem.weights), _ceiling(2 * (problem.k or 1) * self.share)
         trees: list[Tree] = []
-        for turn, most in enumerate(sizes):
-            trees.append(grow(scale, self.codes, self.rows, max(int(most * self.share), 1), least, turn, len(sizes)))
+        for most, share in zip(sizes, (SHARE, *SHARES), strict=False):
+            trees.append(grow(axes, self.codes, self.rows, max(int(most * self.share), 1), least, share))
             if trees[0].blocks == 1:
                 break
         return trees

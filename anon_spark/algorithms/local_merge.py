@@ -17,7 +17,7 @@ from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.problem import Problem
 from anon_spark.kernels.arrow import lines_of
 from anon_spark.kernels.local.boxes import union_costs
-from anon_spark.kernels.local.route import boxes_on, scale_of
+from anon_spark.kernels.local.scale import boxes_on, scale_of
 from anon_spark.metrics.box_sums import BoxSums, box_sums
 from anon_spark.models.base import Model
 from anon_spark.plans.block_lines import GROUP, HELD, SIZE, high_names, look_names, low_names, value_names

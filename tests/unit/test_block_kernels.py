@@ -13,9 +13,10 @@ from hierarchies import bind, flat, hierarchy, model
 
 from anon_spark.algorithms.local_merge import Classes, breaking, merge
 from anon_spark.kernels.arrow import runs
+from anon_spark.kernels.local.cuts import axes_of
 from anon_spark.kernels.local.prepare import prepare
-from anon_spark.kernels.local.route import boxes_on, points_on, route, scale_of
-from anon_spark.kernels.local.tree import grow
+from anon_spark.kernels.local.scale import boxes_on, points_on, scale_of
+from anon_spark.kernels.local.tree import grow, route
 from anon_spark.metrics.box_cost import box_loss
 from anon_spark.metrics.box_sums import BoxSums, box_sums, losses_of
 from anon_spark.models.registry import build_all
@@ -45,39 +46,39 @@ def test_boxes_on_the_whole_scale_cost_what_they_cost_on_their_own() -> None:
     assert np.array_equal(own.cap, scale.costs.cap) and np.array_equal(points.low, points_on(scale, codes).low)
 
 
-@pytest.mark.parametrize("turn", [0, 1])
-def test_a_tree_sends_its_own_points_to_blocks_of_the_wanted_size(turn: int) -> None:
-    scale, codes = scale_of(ALL, WEIGHTS), codes_of(2, 3000)
-    tree = grow(scale, codes, np.ones(len(codes), np.int64), 200, 1, turn, 2)
-    block = route(scale, tree, codes)
+@pytest.mark.parametrize("share", [0.125, 0.4])
+def test_a_tree_sends_its_own_points_to_blocks_of_the_wanted_size(share: float) -> None:
+    codes = codes_of(2, 3000)
+    tree = grow(axes_of(ALL, WEIGHTS), codes, np.ones(len(codes), np.int64), 200, 1, share)
+    block = route(tree, codes)
     sizes = np.bincount(block, minlength=tree.blocks)
     assert tree.blocks == len(sizes) and sizes.min() >= 1 and sizes.max() <= 200
-    assert np.array_equal(route(scale, tree, codes[::-1])[::-1], block)
-    assert np.array_equal(np.concatenate([route(scale, tree, codes[i : i + 1]) for i in range(50)]), block[:50])
+    assert np.array_equal(route(tree, codes[::-1])[::-1], block)
+    assert np.array_equal(np.concatenate([route(tree, codes[i : i + 1]) for i in range(50)]), block[:50])
 
 
 def test_a_sample_tells_the_sizes_of_blocks() -> None:
-    scale, codes = scale_of(ALL, WEIGHTS), codes_of(3, 20_000)
+    codes = codes_of(3, 20_000)
     drawn = np.random.default_rng(4).random(len(codes)) < 0.2
-    tree = grow(scale, codes[drawn], np.ones(int(drawn.sum()), np.int64), 100, 1)
-    sizes = np.bincount(route(scale, tree, codes), minlength=tree.blocks)
+    tree = grow(axes_of(ALL, WEIGHTS), codes[drawn], np.ones(int(drawn.sum()), np.int64), 100, 1)
+    sizes = np.bincount(route(tree, codes), minlength=tree.blocks)
     assert sizes.max() < 1.5 * 500
 
 
 def test_unrelated_values_are_cut_by_code_and_equal_ones_not_at_all() -> None:
-    problem_scale = scale_of((FLAT,), (Fraction(1),))
+    axes = axes_of((FLAT,), (Fraction(1),))
     codes = np.arange(200, dtype=np.int32)[:, None]
-    tree = grow(problem_scale, codes, np.ones(200, np.int64), 30, 1)
-    assert np.bincount(route(problem_scale, tree, codes)).max() <= 30 and (tree.column >= 0).any()
+    tree = grow(axes, codes, np.ones(200, np.int64), 30, 1)
+    assert np.bincount(route(tree, codes)).max() <= 30
     same = np.zeros((50, 1), np.int32)
-    assert grow(problem_scale, same, np.ones(50, np.int64), 10, 1).blocks == 1
+    assert grow(axes, same, np.ones(50, np.int64), 10, 1).blocks == 1
 
 
 def test_no_side_of_a_cut_has_too_few_rows() -> None:
-    scale, codes = scale_of(ALL, WEIGHTS), codes_of(5, 500)
+    codes = codes_of(5, 500)
     rows = np.random.default_rng(6).integers(1, 9, len(codes))
-    tree = grow(scale, codes, rows, 1, 300)
-    assert np.bincount(route(scale, tree, codes), rows).min() >= 300
+    tree = grow(axes_of(ALL, WEIGHTS), codes, rows, 1, 300)
+    assert np.bincount(route(tree, codes), rows).min() >= 300
 
 
 @pytest.mark.parametrize("size", [1, 3, 7, 1000])

@@ -14,7 +14,7 @@ from hierarchies import bind, flat, hierarchy, model
 from anon_spark.algorithms import local_block_worker as worker
 from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.problem import Problem
-from anon_spark.kernels.local.route import scale_of
+from anon_spark.kernels.local.cuts import axes_of
 from anon_spark.kernels.local.tree import grow
 from anon_spark.plans.block_lines import BLOCK, BROKEN, COMBINATIONS, GROUP, HELD, ROWS
 
@@ -34,8 +34,8 @@ def bound(seed: int, count: int, models: list) -> tuple[Problem, FrequencySet]:
 def passes(problem: Problem, frequency: FrequencySet, most: int, batch: int, quick: bool = False) -> pa.Table:
     """Lines of the last pass; batch: rows of a batch."""
     codes = np.unique(frequency.codes, axis=0)
-    scale, ones = scale_of(problem.hierarchies, problem.weights), np.ones(len(codes), np.int64)
-    trees = [grow(scale, codes, ones, most * (turn + 1), 1, turn, 2) for turn in (0, 1)]
+    axes, ones = axes_of(problem.hierarchies, problem.weights), np.ones(len(codes), np.int64)
+    trees = [grow(axes, codes, ones, most * wider, 1, share) for wider, share in ((1, 0.125), (2, 0.4))]
     works = [worker.Pass(problem, most, trees[1], quick), worker.Pass(problem, 2 * most, None)]
     names, values = works[0].columns
     columns = {name: pa.array(frequency.codes[:, j], pa.int32()) for j, name in enumerate(names)}

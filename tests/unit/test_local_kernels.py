@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hierarchies import flat, hierarchy
 
 from anon_spark.domain.bind import bind as bind_column
@@ -22,7 +23,7 @@ from anon_spark.kernels.local.boxes import (
     union_costs,
     widen,
 )
-from anon_spark.kernels.local.far_seed import far_seed_blocks
+from anon_spark.kernels.local.cuts import axes_of, best_cut, cut_blocks
 from anon_spark.metrics.box_cost import box_loss
 
 TREE = hierarchy("tree", [(x, "ab" if x in "ab" else "c-f", "*") for x in "abcdef"] + [(None, "*")])
@@ -79,15 +80,46 @@ def test_forty_thousand_leaves_need_no_table() -> None:
 
 def test_blocks_are_a_partition_with_k_rows_each() -> None:
     codes = every_point()
-    costs, points = prepared.prepare(TREES, WEIGHTS, codes)
-    rows = np.ones(len(codes), np.int64)
-    blocks = far_seed_blocks(costs, points, rows, 20, 5)
+    blocks = cut_blocks(axes_of(TREES, WEIGHTS), codes, np.ones(len(codes), np.int64), 20, 5)
     assert sorted(np.concatenate(blocks).tolist()) == list(range(len(codes)))
     assert all(5 <= len(block) <= 20 for block in blocks)
 
 
 def test_a_block_that_no_cut_leaves_with_k_rows_stays_whole() -> None:
     codes = every_point()[:10]
-    costs, points = prepared.prepare(TREES, WEIGHTS, codes)
-    blocks = far_seed_blocks(costs, points, np.ones(10, np.int64), 4, 6)
+    blocks = cut_blocks(axes_of(TREES, WEIGHTS), codes, np.ones(10, np.int64), 4, 6)
     assert [len(block) for block in blocks] == [10]
+
+
+def pair_cost_of(codes: np.ndarray, rows: np.ndarray, j: int) -> float:
+    """Mean cost of two rows, each with each, in one column, times the rows: as it is defined."""
+    total = 0.0
+    for x in range(len(codes)):
+        for y in range(len(codes)):
+            low, high = np.minimum(codes[x], codes[y])[None, j : j + 1], np.maximum(codes[x], codes[y])[None, j : j + 1]
+            cost = float(box_loss(TREES[j : j + 1], WEIGHTS[j : j + 1], low, high, np.ones(1, np.int64))[0])
+            total += cost * float(WEIGHTS[j] / sum(WEIGHTS)) * rows[x] * rows[y]
+    return total / float(rows.sum())
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_cut_is_where_the_mean_cost_of_pairs_falls_most(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    # no value beside the line: its place is that of the root for a box, and further away for a cut
+    lines = every_point()[(every_point()[:, 1] < len(PLACES))]
+    codes, rows = lines[np.sort(rng.choice(len(lines), 12, replace=False))], rng.integers(1, 4, 12)
+    least = int(rng.integers(1, 6))
+    falls = {}
+    for j in range(3):
+        for code in np.unique(codes[:, j])[1:]:
+            below = codes[:, j] < code
+            if min(rows[below].sum(), rows[~below].sum()) >= least:
+                sides = sum(pair_cost_of(codes[side], rows[side], j) for side in (below, ~below))
+                falls[j, int(code)] = pair_cost_of(codes, rows, j) - sides
+    found = best_cut(axes_of(TREES, WEIGHTS), codes, rows, np.arange(12), least, 0.0)
+    assert falls[found] > 0 and abs(falls[found] - max(falls.values())) < 1e-9
+
+
+def test_nothing_is_cut_where_all_is_equal() -> None:
+    codes = np.repeat(every_point()[:1], 5, axis=0)
+    assert best_cut(axes_of(TREES, WEIGHTS), codes, np.ones(5, np.int64), np.arange(5), 1, 0.0)[0] == -1

@@ -8,18 +8,15 @@ import numpy as np
 
 from anon_spark.kernels.local.agglomerate import agglomerate
 from anon_spark.kernels.local.boxes import Boxes, Costs
-from anon_spark.kernels.local.far_seed import far_seed_blocks
-from anon_spark.kernels.local.improve import Parts, improve, numbered, pooled, sweep
+from anon_spark.kernels.local.improve import Parts, improve, numbered, sweep
 from anon_spark.kernels.local.peel import peel
 from anon_spark.kernels.local.walk import Ladders
 
-Strategy = Literal["thorough", "peel", "swift"]
+Strategy = Literal["thorough", "peel"]
 SHARES = (0.02,)
 """Shares of the rest that a node has to serve to be peeled, each a start of its own."""
 MOST_NODES = 20_000
 """Nodes of a lattice up to which peeling looks for the cheapest."""
-SWIFT_CELLS, SWIFT_GROUPS = 96, 8
-"""Combinations, and groups of k rows, of which swift cells hold about one or the other, whichever are more."""
 
 
 def group_block(
@@ -35,14 +32,12 @@ def group_block(
 
     points: a box each of m cells, sorted by code; rows: (m,) int64. Cells may be dealt to several groups.
     strategy: thorough, the best of several starts, improved; peel, the start of peeling, not improved (for many combinations at once,
-    whose groups are improved in blocks of their own); swift, small cells agglomerated and improved once, some 10 microseconds a cell.
+    whose groups are improved in blocks of their own), or of agglomeration where the lattice is too large for it.
     """
     if rows.sum() < 2 * k:
         return Parts(np.arange(len(rows)), np.zeros(len(rows), np.int64), rows.copy())
     peels = can_peel(ladders)
-    if strategy == "swift" or (strategy == "peel" and not peels):
-        return swift(costs, points, rows, k)
-    if strategy == "peel":
+    if strategy == "peel" and peels:
         return peeled(costs, points, rows, ladders, k, shares[0])
     starts = [agglomerated(costs, points, rows, k)]
     if peels:
@@ -55,18 +50,6 @@ def group_block(
 def can_peel(ladders: Ladders) -> bool:
     """Whether the lattice is small enough for peeling."""
     return int(np.prod(ladders.levels, dtype=np.float64)) <= MOST_NODES
-
-
-def swift(costs: Costs, points: Boxes, rows: np.ndarray, k: int) -> Parts:
-    """Small cells by far-seed splits, each agglomerated; all of them swept and cut anew once."""
-    m = points.low.shape[1]
-    most = max(SWIFT_CELLS, int(SWIFT_GROUPS * k * m / max(int(rows.sum()), 1)))
-    found = []
-    for block in far_seed_blocks(costs, points, rows, most, k, rounds=1):
-        beside = Boxes(*(np.ascontiguousarray(array[:, block]) for array in points))
-        parts = agglomerated(costs, beside, rows[block], k)
-        found.append(Parts(block[parts.cell], parts.group, parts.held))
-    return improve(costs, points, pooled(found), k, neighbours=1, rounds=1, seeds=2)[0]
 
 
 def agglomerated(costs: Costs, points: Boxes, rows: np.ndarray, k: int) -> Parts:

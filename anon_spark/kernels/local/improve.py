@@ -13,6 +13,8 @@ from anon_spark.kernels.local.release import work_space
 from anon_spark.kernels.local.state import CLOCK, GROUPS, PARTS, State, new_state, total_loss
 from anon_spark.kernels.local.sweep import dissolve_groups, move_parts, shrink_groups
 
+NEIGHBOURS = 3
+"""Nearest groups with which each is cut anew."""
 WORTH = 3e-4
 """The share of the loss that a round has to lower for another round."""
 
@@ -65,9 +67,18 @@ def sweep(costs: Costs, points: Boxes, parts: Parts, k: int, rounds: int) -> tup
     return parts_of(state), float(total_loss(state))
 
 
-def improve(
-    costs: Costs, points: Boxes, parts: Parts, k: int, neighbours: int = 3, rounds: int = 6, seeds: int = MOST_SEEDS
-) -> tuple[Parts, float]:
+def refine(costs: Costs, points: Boxes, parts: Parts, k: int) -> Parts:
+    """Parts improved as far as a tenth of the time of ``improve`` allows: pairs cut anew, then one round of moving and dissolving."""
+    state = new_state(costs, points, *parts)
+    bisect_groups(costs, points, state, new_pool(points), shuffled(int(state.used[GROUPS]), 0), k, 1, 2, 0)
+    work = work_space(points, state)
+    state.used[CLOCK] += 1
+    move_parts(costs, points, state, work, shuffled(int(state.used[PARTS]), 0), k, 0)
+    dissolve_groups(costs, points, state, work, shuffled(int(state.used[GROUPS]), 0), k, 0)
+    return parts_of(state)
+
+
+def improve(costs: Costs, points: Boxes, parts: Parts, k: int, rounds: int = 6) -> tuple[Parts, float]:
     """Sweeps and bisections in turn; the parts then and their loss in units. The loss never rises, no group falls below k rows."""
     state = new_state(costs, points, *parts)
     _sweep(costs, points, state, k, rounds, 0)
@@ -76,7 +87,7 @@ def improve(
     for turn in range(rounds):
         state.used[CLOCK] += 1
         now = int(state.used[CLOCK])
-        bisect_groups(costs, points, state, pool, shuffled(int(state.used[GROUPS]), turn), k, neighbours, seeds, since)
+        bisect_groups(costs, points, state, pool, shuffled(int(state.used[GROUPS]), turn), k, NEIGHBOURS, MOST_SEEDS, since)
         _sweep(costs, points, state, k, rounds, now)
         since, was, loss = now, loss, float(total_loss(state))
         if loss > was * (1 - WORTH):

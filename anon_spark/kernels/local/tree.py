@@ -1,76 +1,72 @@
-"""A tree of NCP cuts grown on a sample of the combinations: two far seeds each, a leaf code where seeds part nothing (Xu 2006)."""
+"""A tree of cuts grown on a sample of the combinations, and the way of a combination down it (Xu 2006, METHODS 3.2)."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from anon_spark.kernels.local.far_seed import ROUNDS, far_pair
-from anon_spark.kernels.local.route import Scale, Tree, points_on
-
-SHARE = 8
-"""Neither side of a cut has less than an eighth of the points, so that trees stay flat where seeds are outliers."""
+from anon_spark.kernels.compiled import compiled
+from anon_spark.kernels.local.cuts import SHARE, Axes, best_cut
 
 
-def grow(scale: Scale, codes: np.ndarray, rows: np.ndarray, most: int, least: int, turn: int = 0, turns: int = 1) -> Tree:
+class Tree(NamedTuple):
+    """n cuts, the root first.  near, far: (n,) int64 where each side goes, a cut, or ~b for block b.
+
+    column, code: (n,) int64; near is a code below ``code`` in ``column``. No cuts: all is block 0.
+    """
+
+    near: np.ndarray
+    far: np.ndarray
+    column: np.ndarray
+    code: np.ndarray
+
+    @property
+    def blocks(self) -> int:
+        """Number of blocks."""
+        return len(self.near) + 1
+
+
+def grow(axes: Axes, codes: np.ndarray, rows: np.ndarray, most: int, least: int, share: float = SHARE) -> Tree:
     """A tree whose blocks hold at most ``most`` of the distinct points codes (m, d), sorted, and at least ``least`` of their rows (m,).
 
-    turn: which of ``turns`` trees with other borders. Points that no cut parts so stay one block, however many they are.
+    share: as ``cut_blocks`` takes it. Points that no cut parts so stay one block, however many they are.
     """
-    cuts: list[tuple[int, float, np.ndarray]] = []
+    lines = np.ascontiguousarray(codes, dtype=np.int32)
+    cuts: list[tuple[int, int]] = []
     ways: list[list[int]] = []
     blocks = 0
-    stack: list[tuple[np.ndarray, int, int]] = [(np.arange(len(codes)), -1, 0)]
+    stack: list[tuple[np.ndarray, int, int]] = [(np.arange(len(lines)), -1, 0)]
     while stack:
         block, above, side = stack.pop()
-        found = _cut(scale, codes[block], rows[block], least, turn, turns) if len(block) > most else None
-        to = len(ways) if found else ~blocks
+        column, code = best_cut(axes, lines, rows, block, least, share) if len(block) > most else (-1, 0)
+        to = ~blocks if column < 0 else len(ways)
         if above >= 0:
             ways[above][side] = to
-        if found is None:
+        if column < 0:
             blocks += 1
             continue
-        column, cut, seeds, near = found
-        cuts.append((column, cut, seeds))
+        cuts.append((column, code))
         ways.append([0, 0])
+        near = lines[block, column] < code
         stack += [(block[~near], to, 1), (block[near], to, 0)]
-    return _tree(ways, cuts, codes.shape[1])
+    way, cut = (np.array(pairs, np.int64).reshape(len(pairs), 2) for pairs in (ways, cuts))
+    return Tree(*(np.ascontiguousarray(column) for column in (*way.T, *cut.T)))
 
 
-def _tree(ways: list[list[int]], cuts: list[tuple[int, float, np.ndarray]], columns: int) -> Tree:
-    way = np.array(ways, np.int64).reshape(len(ways), 2)
-    seeds = np.array([pair for _, _, pair in cuts], np.int32).reshape(2 * len(cuts), columns)
-    column, value = np.array([x for x, _, _ in cuts], np.int64), np.array([x for _, x, _ in cuts], np.float64)
-    return Tree(way[:, 0].copy(), way[:, 1].copy(), column, value, seeds)
+def route(tree: Tree, codes: np.ndarray) -> np.ndarray:
+    """(m,) int64 block of each line of codes (m, d)."""
+    if not len(tree.near):
+        return np.zeros(len(codes), np.int64)
+    return _descend(*tree, np.ascontiguousarray(codes, dtype=np.int32))
 
 
-def _cut(
-    scale: Scale, codes: np.ndarray, rows: np.ndarray, least: int, turn: int, turns: int
-) -> tuple[int, float, np.ndarray, np.ndarray] | None:
-    """Column (-1: seeds), value, seeds (2, d) and the (n,) near side of a cut; None where none leaves ``least`` rows on both sides."""
-    first, rounds = (0, ROUNDS) if turn == 0 else (len(codes) * turn // turns, 1)
-    lean, u, v = far_pair(scale.costs, points_on(scale, codes), first, rounds)
-    seeds = np.stack([codes[u], codes[v]])
-    at = _border(lean.astype(np.float64), rows, least, 0.0)
-    if at is not None:
-        return -1, at, seeds, lean < at
-    # Seeds part nothing where nearly all points cost the same beside both: a column of many unrelated values.
-    order = sorted(range(codes.shape[1]), key=lambda j: -len(np.unique(codes[:, j])))
-    for j in order:
-        at = _border(codes[:, j].astype(np.float64), rows, least, float(np.median(codes[:, j])))
-        if at is not None:
-            return j, at, seeds, codes[:, j] < at
-    return None
-
-
-def _border(value: np.ndarray, rows: np.ndarray, least: int, wanted: float) -> float | None:
-    """A value to cut before, nearest to ``wanted`` in points, that leaves on both sides an eighth of the points and ``least`` rows."""
-    order = np.argsort(value, kind="stable")
-    line, held = value[order], np.cumsum(rows[order])
-    start = np.flatnonzero(np.r_[False, line[1:] != line[:-1]])
-    side = max(len(line) // SHARE, 1)
-    may = (start >= side) & (start <= len(line) - side) & (held[start - 1] >= least) & (held[-1] - held[start - 1] >= least)
-    start = start[may]
-    if not len(start):
-        return None
-    nearest = np.argmin(np.abs(start - np.searchsorted(line, wanted)))
-    return float(line[start[nearest]])
+@compiled
+def _descend(near: np.ndarray, far: np.ndarray, column: np.ndarray, code: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    block = np.zeros(len(codes), np.int64)
+    for x in range(len(codes)):
+        at = np.int64(0)
+        while at >= 0:
+            at = near[at] if codes[x, column[at]] < code[at] else far[at]
+        block[x] = ~at
+    return block

@@ -1,4 +1,4 @@
-"""Boxes on the scale of all leaves, and the way of a combination down a tree of cuts: for workers that see a part of the table.
+"""Boxes on the scale of all leaves: for workers that see a part of the table.
 
 Blocks scale their own leaves (``prepare``); here a rank is the leaf code itself, so that boxes of any two batches can be compared.
 """
@@ -13,7 +13,7 @@ import numpy as np
 
 from anon_spark.domain.hierarchy import Hierarchy
 from anon_spark.kernels.compiled import compiled
-from anon_spark.kernels.local.boxes import Boxes, Costs, union_cost, widen
+from anon_spark.kernels.local.boxes import Boxes, Costs, widen
 from anon_spark.kernels.local.prepare import prepare
 
 
@@ -22,25 +22,6 @@ class Scale(NamedTuple):
 
     costs: Costs
     place: tuple[np.ndarray, ...]
-
-
-class Tree(NamedTuple):
-    """n cuts, the root first.  near, far: (n,) int64 where each side goes, a cut, or ~b for block b.
-
-    column: (n,) int64 of a cut by code (near is a code below ``cut``), -1 of one by seeds (near is where the first seed's cost less
-    the second's is below ``cut``). cut: (n,) float64; seeds: (2 n, d) int32 codes, two a cut. No cuts: all is block 0.
-    """
-
-    near: np.ndarray
-    far: np.ndarray
-    column: np.ndarray
-    cut: np.ndarray
-    seeds: np.ndarray
-
-    @property
-    def blocks(self) -> int:
-        """Number of blocks."""
-        return len(self.near) + 1
 
 
 def scale_of(hierarchies: Sequence[Hierarchy], weights: Sequence[Fraction]) -> Scale:
@@ -69,14 +50,6 @@ def boxes_on(scale: Scale, low: np.ndarray, high: np.ndarray) -> tuple[Boxes, np
     return boxes, _widened(scale.costs, boxes, points_on(scale, high))
 
 
-def route(scale: Scale, tree: Tree, codes: np.ndarray) -> np.ndarray:
-    """(m,) int64 block of each line of codes (m, d)."""
-    if not len(tree.near):
-        return np.zeros(len(codes), np.int64)
-    lines = np.ascontiguousarray(codes, dtype=np.int32)
-    return _descend(scale.costs, points_on(scale, lines), lines, points_on(scale, tree.seeds), *tree[:4])
-
-
 @compiled
 def _widened(costs: Costs, boxes: Boxes, others: Boxes) -> np.ndarray:
     n = boxes.low.shape[1]
@@ -84,29 +57,3 @@ def _widened(costs: Costs, boxes: Boxes, others: Boxes) -> np.ndarray:
     for x in range(n):
         cost[x] = widen(costs, boxes, x, others, x)
     return cost
-
-
-@compiled
-def _descend(
-    costs: Costs,
-    points: Boxes,
-    codes: np.ndarray,
-    seeds: Boxes,
-    near: np.ndarray,
-    far: np.ndarray,
-    column: np.ndarray,
-    cut: np.ndarray,
-) -> np.ndarray:
-    m = codes.shape[0]
-    block = np.zeros(m, np.int64)
-    for x in range(m):
-        at = np.int64(0)
-        while at >= 0:
-            if column[at] >= 0:
-                value = np.float64(codes[x, column[at]])
-            else:
-                value = np.float64(union_cost(costs, points, x, seeds, 2 * at))
-                value -= np.float64(union_cost(costs, points, x, seeds, 2 * at + 1))
-            at = near[at] if value < cut[at] else far[at]
-        block[x] = ~at
-    return block
