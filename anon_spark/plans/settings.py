@@ -10,7 +10,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 try:  # the thin client of Spark Connect comes without py4j
-    from py4j.protocol import Py4JError
+    from py4j.protocol import Py4JError as Py4JError
 except ImportError:
 
     class Py4JError(Exception):  # type: ignore[no-redef]
