@@ -52,6 +52,7 @@ from anon_spark.plans import blocks as plans
 from anon_spark.plans.block_lines import GROUP, HELD, SIZE, code_names, high_names, low_names
 from anon_spark.plans.fetch import fetch_arrow, fetch_row, fetch_rows
 from anon_spark.plans.materialise import Materialised
+from anon_spark.plans.settings import setting
 
 SAMPLE = 100_000
 """Distinct combinations, about, that come to the driver."""
@@ -165,7 +166,7 @@ def _block_size(problem: Problem, combinations: int) -> int:
 def _tasks(spark: SparkSession, lines: int) -> int:
     """Partitions of every shuffle by block: small enough to be retried, at least as many as the session shuffles into."""
     try:
-        least = int(spark.conf.get("spark.sql.shuffle.partitions", "200") or 200)
+        least = int(setting(spark, "spark.sql.shuffle.partitions", "200"))
     except ValueError:  # "auto" on Databricks
         least = 200
     return min(max(least, -(-lines // LINES_A_TASK)), MOST_TASKS)

@@ -13,6 +13,8 @@ from anon_spark.domain.errors import Fault
 from anon_spark.domain.policy import Policy
 
 _SEEDS = 2
+Shown = tuple[Column, T.DataType]
+"""A column, or any expression, with its type."""
 _HASHABLE = frozenset(
     f"{name}Type"
     for name in (
@@ -32,11 +34,22 @@ def fingerprint(schema: T.StructType, columns: Sequence[str]) -> list[Column]:
     don't count. Give all published columns to see rows whose values were exchanged between columns that stay the same each.
     """
     types = {field.name: field.dataType for field in schema.fields}
-    parts = [part for name in columns for part in _flagged(named(name), types[name])]
-    row = F.xxhash64(F.lit(len(parts)), *parts)
+    return fingerprint_of([(named(name), types[name]) for name in columns])
+
+
+def fingerprint_of(shown: Sequence[Shown], counts: Column | None = None) -> list[Column]:
+    """The same over any columns, of rows for which ``counts`` (never null) says so."""
+    row = row_hash(shown)
     hashes = [row, *(F.xxhash64(F.lit(seed), row) for seed in range(1, _SEEDS))]
-    sums = [F.sum(hashed.cast("decimal(38, 0)")).alias(f"{HELPER}sum_{seed}") for seed, hashed in enumerate(hashes)]
-    return [F.count(F.lit(1)).alias(f"{HELPER}rows"), *sums]
+    among = (lambda value: value) if counts is None else (lambda value: F.when(counts, value))
+    sums = [F.sum(among(hashed.cast("decimal(38, 0)"))).alias(f"{HELPER}sum_{seed}") for seed, hashed in enumerate(hashes)]
+    return [F.count(among(F.lit(1))).alias(f"{HELPER}rows"), *sums]
+
+
+def row_hash(shown: Sequence[Shown]) -> Column:
+    """64 bits of one row's values; never null."""
+    parts = [part for column, data_type in shown for part in _flagged(column, data_type)]
+    return F.xxhash64(F.lit(len(parts)), *parts)
 
 
 def unhashable(schema: T.StructType, policy: Policy) -> list[Fault]:

@@ -10,6 +10,7 @@ from anon_spark.domain.errors import ConfigurationError, Fault
 from anon_spark.domain.policy import Source
 from anon_spark.io.input_options import folded
 from anon_spark.io.spark_errors import SPARK_ERRORS
+from anon_spark.plans.settings import is_true
 
 SKIPS = ("spark.sql.files.ignoreCorruptFiles", "spark.sql.files.ignoreMissingFiles")
 """Settings of a session under which files are left out in silence; an input by path is read without them in any case."""
@@ -19,8 +20,11 @@ _LENIENT = re.compile(r"\b(?:FileScan|BatchScan|Scan) (csv|json|xml)\b|\bScan hi
 
 
 def refuse_session(spark: SparkSession, where: str) -> None:
-    """ConfigurationError where the session would leave files out of a table, a query or a DataFrame."""
-    set_ = [name for name in SKIPS if str(spark.conf.get(name, "false")).lower() == "true"]
+    """ConfigurationError where the session would leave files out of a table, a query or a DataFrame.
+
+    Where it does not tell, nobody could set it, and its default is to fail (plans/settings.py).
+    """
+    set_ = [name for name in SKIPS if is_true(spark, name)]
     if set_:
         raise ConfigurationError(
             [Fault(where, "session", f"{name} = true", "false", "files would be left out in silence") for name in set_]

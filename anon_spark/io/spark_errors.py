@@ -6,20 +6,11 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from pyspark.errors import AnalysisException, IllegalArgumentException, PySparkException
+from pyspark.errors import AnalysisException, IllegalArgumentException
 
 from anon_spark.domain.errors import AnonError, ConfigurationError, DataError, Fault, FaultsError, InternalError, PlatformError
-
-try:  # the thin client of Spark Connect comes without py4j
-    from py4j.protocol import Py4JError
-except ImportError:
-
-    class Py4JError(Exception):  # type: ignore[no-redef]
-        """Never raised where there is no JVM."""
-
-
-SPARK_ERRORS = (PySparkException, Py4JError)
-"""What PySpark raises: 3.5 passes a failed job on as py4j's own error."""
+from anon_spark.plans.settings import SPARK_ERRORS as SPARK_ERRORS
+from anon_spark.plans.settings import Py4JError
 
 UNREADABLE = frozenset(
     (

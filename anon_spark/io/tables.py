@@ -14,6 +14,7 @@ from anon_spark.io.catalog import refuse_session, stored_source
 from anon_spark.io.input_options import Options, folded, kind_of_format, safe_options
 from anon_spark.io.raw_lines import refuse_misread, refuse_replaced
 from anon_spark.io.spark_errors import spark_faults
+from anon_spark.plans.settings import setting
 
 TEXTS = frozenset({"csv", "json", "text"})
 """Kinds of formats whose raw lines are looked at before they are trusted."""
@@ -91,7 +92,7 @@ def _known(name: str | None, where: str) -> str | None:
 
 def _refuse_lenient_dates(spark: SparkSession, kind: str | None, table: DataFrame, where: str) -> None:
     """Spark's legacy parser takes 2020-02-31 for the second of March."""
-    if kind not in ("csv", "json") or str(spark.conf.get("spark.sql.legacy.timeParserPolicy", "CORRECTED")).upper() != "LEGACY":
+    if kind not in ("csv", "json") or setting(spark, "spark.sql.legacy.timeParserPolicy", "CORRECTED").upper() != "LEGACY":
         return
     moments = [f.name for f in table.schema.fields if isinstance(f.dataType, (T.DateType, T.TimestampType, T.TimestampNTZType))]
     if moments:

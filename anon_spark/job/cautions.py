@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from pyspark.sql import DataFrame
@@ -12,6 +14,8 @@ from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import LocalRecoding, Recoding
 from anon_spark.plans.box_tables import CLASSES, END, PLACE, rare_codes, rare_ends
 from anon_spark.plans.fetch import fetch_rows
+
+DELIMITER = re.compile(r"[,;|]")
 
 
 def few_suppressed(recoding: Recoding, k: int | None) -> tuple[str, ...]:
@@ -23,6 +27,29 @@ def few_suppressed(recoding: Recoding, k: int | None) -> tuple[str, ...]:
         f"Suppressed rows: {lost}, fewer than k = {k}. Do not publish the table's total: less the published rows it discloses "
         "that so small a group was left out.",
     )
+
+
+def lists(problem: Problem, texts: Sequence[str]) -> tuple[str, ...]:
+    """A warning a column of texts, named in ``texts``, whose values are lists: each is one value, in whatever order it was written."""
+    told = []
+    for hierarchy, rows in zip(problem.hierarchies, problem.leaf_rows, strict=True):
+        if hierarchy.column not in texts:
+            continue
+        held = [value for value, code in hierarchy.codes.items() if value and rows[code]]
+        several = parts_shared(held)
+        if several:
+            told.append(
+                f"{hierarchy.column}: {counted(several, 'value')} that {'looks like a list' if several == 1 else 'look like lists'}. "
+                "Each is taken for one value, the same parts in another order for another: sort or split them in a query, if lists."
+            )
+    return tuple(told)
+
+
+def parts_shared(values: Sequence[str]) -> int:
+    """How many of the distinct texts are lists (``,``, ``;`` or ``|`` between parts) that share a part with another text."""
+    split = {value: frozenset(part.strip() for part in DELIMITER.split(value) if part.strip()) for value in values}
+    held = Counter(part for parts in split.values() for part in parts)
+    return sum(1 for parts in split.values() if len(parts) > 1 and any(held[part] > 1 for part in parts))
 
 
 def rare_bounds(problem: Problem, found: Mapping[int, tuple[int, int]]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from anon_spark.domain.errors import ConfigurationError, InfeasibleError
 from anon_spark.domain.policy import Policy
 from anon_spark.io.catalog import unseen
 from anon_spark.io.spark_errors import job_faults
+from anon_spark.job.cautions import lists
 from anon_spark.job.decide import refuse_large
 from anon_spark.job.gather import gather, null_rows_of, read_trees, without_null_rows
 from anon_spark.job.listed import absent_listed, with_listed_values
@@ -52,6 +53,7 @@ def check(
                 refuse_large(problem, policy)
             except ConfigurationError as error:
                 feasibility.append(str(error))
+        texts = [raw.name for raw in bound.quasi_identifiers if raw.kind == "text"]
         types = {field.name: field.dataType.simpleString() for field in table.schema.fields}
         return Plan(
             policy=policy,
@@ -63,7 +65,7 @@ def check(
             rows=problem.rows + null_rows,
             unlisted=tuple(name for name in types if name not in {c.name for c in policy.columns}),
             feasibility=tuple(feasibility),
-            warnings=(*cautions, *absent_listed(policy.privacy, problem), *_warnings(usable, policy, bound)),
+            warnings=(*cautions, *absent_listed(policy.privacy, problem), *lists(problem, texts), *_warnings(usable, policy, bound)),
         )
 
 

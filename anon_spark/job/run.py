@@ -29,6 +29,7 @@ from anon_spark.job.schema import BoundSchema, bind_schema
 from anon_spark.job.steps import PUBLISH, Steps
 from anon_spark.job.write import Plan, stage
 from anon_spark.plans.materialise import Materialised
+from anon_spark.plans.settings import is_true
 from anon_spark.report.document import RETURNED, STATUS_OF_EXIT, Report
 from anon_spark.report.html import render_html
 from anon_spark.report.words import Example
@@ -94,8 +95,8 @@ def source_of(spark: SparkSession, policy: Policy) -> DataFrame:
 
 
 def case_sensitive(spark: SparkSession) -> bool:
-    """Whether the session takes names that differ by capitals for different ones."""
-    return str(spark.conf.get("spark.sql.caseSensitive", "false")).lower() == "true"
+    """Whether the session takes names that differ by capitals for different ones; where it does not tell, such names are refused."""
+    return is_true(spark, "spark.sql.caseSensitive")
 
 
 @dataclass(frozen=True)

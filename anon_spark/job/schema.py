@@ -111,7 +111,8 @@ def _name_faults(schema: T.StructType, policy: Policy, case_sensitive: bool) -> 
     if unlisted and policy.unlisted == "fail":
         advice = "give each a role under columns (identifier: not published), or set unlisted: drop, which publishes none of them"
         yield Fault(where, "columns", f"no role for {_some(unlisted)}", "a role for every column of the input", advice)
-    helpers = [name for name in names if name.startswith((HELPER, "__audit_"))]
+    # in any capitals, which Spark does not look at
+    helpers = [name for name in names if name.lower().startswith((HELPER, "__audit_"))]
     if helpers:
         yield Fault(
             where, "input", f"columns named like our own: {_some(helpers)}", f"no name that begins with {HELPER}", "rename them"

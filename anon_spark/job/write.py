@@ -9,13 +9,16 @@ from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from anon_spark.audit.columns import HELPER
 from anon_spark.audit.containment import containment
 from anon_spark.audit.fingerprint import fingerprint as conservation
+from anon_spark.domain.counting import counted
 from anon_spark.domain.errors import AuditError, ConfigurationError, DataError, Fault, InternalError
 from anon_spark.domain.policy import Policy, Sink
 from anon_spark.domain.recoding import Recoding
 from anon_spark.io.spark_errors import SPARK_ERRORS, spark_faults, unreadable
 from anon_spark.io.tables import read_back, write_options
+from anon_spark.job.conservation import changed, to_print, with_own
 from anon_spark.job.gather import Gathered
 from anon_spark.job.schema import BoundSchema
 from anon_spark.plans.columns import named
@@ -44,35 +47,46 @@ def stage(
 ) -> DataFrame:
     """Write the release to ``path`` and read it back.
 
-    Raises DataError where the second scan saw another table than the first, AuditError where a row's raw value is not under its
-    printed label or an untouched column came back changed, ConfigurationError where the format can't hold the columns.
+    Raises DataError where the second scan saw another table than the first, AuditError where a row was lost, doubled or changed on
+    its way, or its raw value is not under its printed label, ConfigurationError where the format can't hold the columns.
     """
-    labelled = plan.label(table)
+    labelled = plan.label(with_own(table, bound))
     raws, labels = dict(zip(bound.names, labelled.raws, strict=True)), dict(zip(bound.names, labelled.labels, strict=True))
     kinds = {raw.name: raw.kind for raw in bound.quasi_identifiers}
     frame, outside = containment(labelled.frame, policy, raws, labels, kinds)
     texts = [*[F.col(raw) for raw in labelled.raws], *[raw.text for raw in bound.counted]]
-    scanned, written = Observation("anon-spark scan"), Observation("anon-spark write")
+    scan = Observation("anon-spark scan")
+    labelled = replace(labelled, frame=frame)
     frame = frame.observe(
-        scanned,
+        scan,
         F.count(F.lit(1)).alias("rows"),
         F.sum(labelled.unknown).alias("unknown"),
         F.sum(F.when(F.col(SUPPRESSED), F.lit(0)).otherwise(outside)).alias("outside"),
         F.sum(F.col(SUPPRESSED).cast("long")).alias("suppressed"),
+        F.sum(changed(labelled, bound, table.schema).cast("long")).alias("changed"),
         fingerprint(texts).alias("fingerprint"),
+        *to_print(labelled, bound, plan.star),
     )
     release = published(replace(labelled, frame=frame), bound.names, bound.output, plan.star)
     release = without_metadata(release)
-    release = release.observe(written, *conservation(release.schema, release.columns))
     with spark_faults(policy.where, "output", ConfigurationError):
         hide_order(release).write.format(sink.format).options(**write_options(sink)).mode("error").save(path)
-    _compare(_observed(scanned), gathered, plan, policy)
+    seen = _observed(scan)
+    _compare(seen, gathered, plan, policy, lambda: _is_as_scanned(table, bound, gathered))
     back = read_back(table.sparkSession, sink, path, release.schema)
-    if _figures(back) != written.get:
+    if _figures(back) != {key: value for key, value in seen.items() if key.startswith(HELPER)}:
         raise AuditError(
-            f"{policy.where}: output: rows came back changed from {sink.format}: this format or its options can't hold them"
+            f"{policy.where}: output: rows came back changed from {sink.format}: this format or its options can't hold them, "
+            "or it is our own fault"
         )
     return back
+
+
+def _is_as_scanned(table: DataFrame, bound: BoundSchema, gathered: Gathered) -> bool:
+    """Whether the input, scanned once more, is what it was at first; asked only where the write pass saw something else."""
+    texts = [raw.text for raw in (*bound.quasi_identifiers, *bound.counted)]
+    again = fetch_row(table.agg(F.count(F.lit(1)).alias("rows"), fingerprint(texts).alias("fingerprint")))
+    return (again["rows"], int(again["fingerprint"] or 0)) == (gathered.problem.rows, gathered.fingerprint)
 
 
 def _figures(back: DataFrame) -> Mapping[str, object]:
@@ -114,11 +128,20 @@ def _observed(observation: Observation) -> Mapping[str, object]:
         return {}
 
 
-def _compare(scanned: Mapping[str, object], gathered: Gathered, plan: Plan, policy: Policy) -> None:
+def _compare(
+    scanned: Mapping[str, object], gathered: Gathered, plan: Plan, policy: Policy, is_as_scanned: Callable[[], bool]
+) -> None:
     seen = {"rows": gathered.problem.rows, "unknown": 0, "fingerprint": gathered.fingerprint}
     if any(int(str(scanned.get(key) or 0)) != value for key, value in seen.items()):
+        if is_as_scanned():
+            raise AuditError(
+                f"{policy.where}: of {counted(gathered.problem.rows, 'row')} of the input, {scanned.get('rows') or 0} were labelled, "
+                f"{scanned.get('unknown') or 0} of their values unknown: nothing was published"
+            )
         advice = "let nothing write to it during a run, or copy it first"
         raise DataError([Fault(policy.where, "input", "a table that changed between two scans", "the same rows twice", advice)])
+    if int(str(scanned["changed"] or 0)):
+        raise AuditError(f"{policy.where}: {scanned['changed']} rows hold other values than the input's: nothing was published")
     if int(str(scanned["outside"] or 0)):
         raise AuditError(
             f"{policy.where}: {scanned['outside']} raw values are not under their printed label: nothing was published"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, Row, SparkSession
+
+from anon_spark.plans.settings import where_allowed
 
 ARROW = "spark.sql.execution.arrow.pyspark.enabled"
 
@@ -32,10 +33,9 @@ def fetch_arrow(frame: DataFrame) -> pa.Table:
 
 @contextmanager
 def arrow_enabled(spark: SparkSession) -> Iterator[None]:
-    """PySpark 3.5 fetches rows one by one unless told otherwise; the host session's own choice is put back."""
-    before: Any = spark.conf.get(ARROW, "false")
-    spark.conf.set(ARROW, "true")
-    try:
+    """PySpark 3.5 fetches rows one by one unless told otherwise; the host session's own choice is put back.
+
+    A session that refuses it is one of Connect, which knows nothing but Arrow.
+    """
+    with where_allowed(spark, ARROW, "true", "false"):
         yield
-    finally:
-        spark.conf.set(ARROW, str(before))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from types import TracebackType
 
-from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
+
+from anon_spark.plans.settings import SPARK_ERRORS, where_allowed
 
 COALESCE = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
+"""Lets Spark coalesce the partitions of what it keeps: unless told so, a small set is kept, and read, in 200 parts."""
 log = logging.getLogger(__name__)
 
 
@@ -36,9 +37,9 @@ class Materialised:
     def keep(self, frame: DataFrame, name: str) -> DataFrame:
         """The same rows, kept from their first use on."""
         try:
-            with _coalesced(frame.sparkSession):
+            with where_allowed(frame.sparkSession, COALESCE, "true", "false"):
                 kept = frame.persist()
-        except PySparkException as error:
+        except SPARK_ERRORS as error:
             log.info("the session refuses to persist %s (%s): staged instead", name, type(error).__name__)
             return self._stage(frame, name) if self._stage else frame
         self._kept.append(kept)
@@ -48,20 +49,5 @@ class Materialised:
         """Let go of an intermediate early; one that was staged goes with its directory."""
         try:
             frame.unpersist()
-        except PySparkException as error:
+        except SPARK_ERRORS as error:
             log.info("an intermediate could not be dropped (%s)", type(error).__name__)
-
-
-@contextmanager
-def _coalesced(spark: SparkSession) -> Iterator[None]:
-    """Let Spark coalesce the partitions of what it keeps: unless told so, a small set is kept, and read, in 200 parts."""
-    try:
-        before = str(spark.conf.get(COALESCE, "false"))
-        spark.conf.set(COALESCE, "true")
-    except PySparkException:
-        yield
-        return
-    try:
-        yield
-    finally:
-        spark.conf.set(COALESCE, before)

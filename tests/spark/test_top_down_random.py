@@ -125,30 +125,6 @@ def variants(spark: SparkSession, frame: DataFrame, rows: list[tuple]) -> list[D
     return [frame.repartition(9, "id"), spark.createDataFrame(rows[::-1], SCHEMA).coalesce(1)]
 
 
-@pytest.mark.parametrize("place", [64, 0])
-def test_neither_batches_nor_partitions_count(spark: SparkSession, tmp_path: Path, place: int) -> None:
-    """C19: 25,000 rows, batches of 7 and of 10,000, one partition and 200, empty ones among them."""
-    draw, key = Random(19), "spark.sql.execution.arrow.maxRecordsPerBatch"
-    rows = [(draw.randrange(90) if i % 3 else 40, draw.choice("abcdefgh"), draw.choice("xy"), i) for i in range(25_000)]
-    columns = [{"name": "age", "role": "quasi-identifier"}, quasi("a"), quasi("b"), {"name": "id", "role": "insensitive"}]
-    settings = {"driver_megabytes": place, "block_combinations": 300}
-    frame = spark.createDataFrame(rows, "age int, a string, b string, id int")
-    frames = {"7": frame.coalesce(1), "10000": frame.repartition(200, "age")}
-    before, found = str(spark.conf.get(key)), []
-    try:
-        for batch, table in frames.items():
-            spark.conf.set(key, batch)
-            with anonymize(table, local_policy(columns, k=10, staging=tmp_path, settings=settings)) as release:
-                classes = {tuple(row)[:-1]: row[-1] for row in release.classes.collect()}
-                digest = release.table.selectExpr("sum(cast(xxhash64(*) as decimal(38, 0)))", "count(*)").collect()[0]
-                found.append((classes, tuple(digest), release.report.loss.gcp))
-    finally:
-        spark.conf.set(key, before)
-    assert found[0] == found[1]
-    classes, digest, _ = found[0]
-    assert min(classes.values()) >= 10 and sum(classes.values()) == digest[1] == 25_000
-
-
 def test_bounds_are_columns_of_the_type_of_the_input(spark: SparkSession, tmp_path: Path) -> None:
     rows = rows_of(11)
     frame = spark.createDataFrame(rows, SCHEMA)

@@ -51,6 +51,7 @@ def test_the_rules_see_what_they_forbid():
     assert found("df.persist()", KEEPS) and not found("self.cache[0]", KEEPS)
     assert found("df.groupBy().count()", ACTIONS) and found("df.write.save(p)", ACTIONS)
     assert not found("F.count(F.lit(1))", ACTIONS)
+    assert found('spark.conf.get("x")', {"conf"})
 
 
 @pytest.mark.parametrize("module", MODULES, ids=where)
@@ -61,6 +62,12 @@ def test_the_data_frame_api_alone(module):
 @pytest.mark.parametrize("module", [m for m in MODULES if where(m) != "anon_spark/plans/materialise.py"], ids=where)
 def test_what_is_kept_between_steps_is_kept_in_one_place(module):
     assert not found(module.read_text(encoding="utf-8"), KEEPS)
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if where(m) != "anon_spark/plans/settings.py"], ids=where)
+def test_settings_of_the_session_are_asked_and_set_in_one_place(module):
+    """Sessions on serverless machines refuse most of them: a bare look would end the job."""
+    assert not found(module.read_text(encoding="utf-8"), {"conf"})
 
 
 @pytest.mark.parametrize("module", [m for m in MODULES if m.parent.name == "plans" and m.name not in MAY_ACT], ids=where)
