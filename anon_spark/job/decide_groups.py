@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from anon_spark.algorithms.local_blocks import decide_blocks
-from anon_spark.algorithms.local_recoding import decide_local
+from anon_spark.algorithms.local_recoding import MANY, decide_local
+from anon_spark.algorithms.local_rows import decide_rows
 from anon_spark.algorithms.local_summary import summarise
 from anon_spark.domain.policy import Policy
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import LocalSummary
 from anon_spark.job.cautions import few_suppressed, rare_bounds, rare_bounds_here, rare_bounds_there
+from anon_spark.job.conservation import OWN, with_own
 from anon_spark.job.examples import local_examples
 from anon_spark.job.gather import Gathered
 from anon_spark.job.parts import parts_of
@@ -28,18 +30,23 @@ from anon_spark.plans.fetch import fetch_row
 from anon_spark.plans.local import local_table
 from anon_spark.plans.lookups import BROADCAST_VALUES
 from anon_spark.plans.materialise import Materialised
-from anon_spark.plans.publish import Printed
-from anon_spark.plans.publish_local import LocalRecodingTables, label_groups, label_names
+from anon_spark.plans.publish import Labelled, Printed
+from anon_spark.plans.publish_local import LocalRecodingTables, label_groups, label_names, labelled_rows
+from anon_spark.plans.row_blocks import rows_of, travels
 from anon_spark.report.words import Example
+
+LARGEST_CELL = 10_000
+"""Rows of one combination that a worker may have to hold at once, with all their columns."""
+FEWEST_MEGABYTES = 16
 
 
 @dataclass(frozen=True)
 class _Found:
-    """A decision, its tables, a few examples, the columns that print rare values (``rare_bounds``), and whether suppressed rows hold
-    every model as a class of their own."""
+    """A decision, what labels the rows, a few examples, the columns that print rare values (``rare_bounds``), and whether suppressed
+    rows hold every model as a class of their own."""
 
     summary: LocalSummary
-    tables: LocalRecodingTables
+    label: Callable[[DataFrame], Labelled]
     examples: tuple[Example, ...]
     rare: Mapping[int, tuple[int, int]]
     star: bool = False
@@ -56,25 +63,33 @@ def decide_groups(
     printed = label_names([name in bound.in_bounds for name in bound.names])
     with steps.step("groups") as said:
         if gathered.local is not None:
-            found = _here(spark, policy, gathered, printed)
+            found = _here(spark, policy, bound, gathered, printed)
+        elif rows_travel(gathered):
+            found = _with_rows(spark, policy, bound, gathered, printed, kept)
         else:
-            found = _on_spark(spark, policy, gathered, printed, kept)
+            found = _on_spark(spark, policy, bound, gathered, printed, kept)
         said += _told(found.summary)
         star = policy.suppression.show == "star" and found.summary.suppressed_rows > 0
         if star and not found.star:
             said.append(DROPPED)
-    counted = {raw.name for raw in bound.counted}
-    others = [name for name in bound.untouched if name not in counted]
     return Plan(
         found.summary,
-        lambda table: label_groups(table, bound.quasi_identifiers, bound.counted, others, found.tables, policy.seed or 0),
+        found.label,
         star and found.star,
         found.examples,
         (*few_suppressed(found.summary, problem.k), *rare_bounds(problem, found.rare)),
     )
 
 
-def _here(spark: SparkSession, policy: Policy, gathered: Gathered, printed: Sequence[Printed]) -> _Found:
+def rows_travel(gathered: Gathered) -> bool:
+    """Whether a frequency set saves nothing: most rows are their own combination, and no combination is too large for a worker."""
+    many = gathered.combinations > max(MANY, gathered.problem.rows // 2)
+    return many and gathered.largest <= LARGEST_CELL and travels(gathered.table)
+
+
+def _here(
+    spark: SparkSession, policy: Policy, bound: BoundSchema, gathered: Gathered, printed: Sequence[Printed]
+) -> _Found:
     problem, frequency, raw = gathered.problem, gathered.local, gathered.raw
     assert frequency is not None and raw is not None
     recoding = decide_local(problem, frequency, _block_combinations(policy))
@@ -85,15 +100,17 @@ def _here(spark: SparkSession, policy: Policy, gathered: Gathered, printed: Sequ
         few_parts=len(parts.table) <= BROADCAST_VALUES, few_groups=len(groups) <= BROADCAST_VALUES,
         suppresses=len(recoding.lost) > 0,
     )  # fmt: skip
-    rare = rare_bounds_here(problem, recoding)
-    return _Found(summarise(problem, recoding), tables, local_examples(problem, frequency, recoding), rare, recoding.star)
+    rare, examples = rare_bounds_here(problem, recoding), local_examples(problem, frequency, recoding)
+    return _Found(summarise(problem, recoding), _by_cell(policy, bound, tables), examples, rare, recoding.star)
 
 
 def _on_spark(
-    spark: SparkSession, policy: Policy, gathered: Gathered, printed: Sequence[Printed], kept: Materialised
+    spark: SparkSession, policy: Policy, bound: BoundSchema, gathered: Gathered, printed: Sequence[Printed], kept: Materialised
 ) -> _Found:
     problem = gathered.problem
-    found = decide_blocks(spark, problem, gathered.cells, gathered.whole, _block_combinations(policy), kept)
+    found = decide_blocks(
+        spark, problem, gathered.cells, gathered.whole, _block_combinations(policy), kept, _driver_bytes(policy)
+    )
     parts, boxes = kept.keep(found.parts, "parts"), kept.keep(found.boxes, "boxes")
     deals = fetch_row(parts.agg(F.coalesce(F.max(DEALT), F.lit(False)).alias("deals")))["deals"]
     tables = LocalRecodingTables(
@@ -101,7 +118,44 @@ def _on_spark(
         few_parts=gathered.combinations <= BROADCAST_VALUES, few_groups=found.summary.classes <= BROADCAST_VALUES,
         suppresses=found.summary.suppressed_rows > 0,
     )  # fmt: skip
-    return _Found(found.summary, tables, (), rare_bounds_there(problem, boxes))
+    return _Found(found.summary, _by_cell(policy, bound, tables), (), rare_bounds_there(problem, boxes))
+
+
+def _with_rows(
+    spark: SparkSession, policy: Policy, bound: BoundSchema, gathered: Gathered, printed: Sequence[Printed], kept: Materialised
+) -> _Found:
+    """The rows go through the blocks here, so this scan is the second, and what labels them does not look at the table again."""
+    problem, columns = gathered.problem, (*bound.quasi_identifiers, *bound.counted)
+    table = with_own(gathered.table, bound)
+    travelling = list(dict.fromkeys([*bound.output, *(raw.name for raw in columns), OWN]))
+    rows = rows_of(table, bound.quasi_identifiers, bound.counted, travelling, _others(bound), policy.seed or 0)
+    found = decide_rows(
+        spark, problem, gathered.cells, rows, gathered.whole, printed, _block_combinations(policy), kept, _driver_bytes(policy)
+    )
+    boxes = kept.keep(found.boxes, "boxes")
+    return _Found(
+        found.summary,
+        lambda _: labelled_rows(found.rows, bound.quasi_identifiers, printed),
+        (),
+        rare_bounds_there(problem, boxes),
+    )
+
+
+def _by_cell(policy: Policy, bound: BoundSchema, tables: LocalRecodingTables) -> Callable[[DataFrame], Labelled]:
+    return lambda table: label_groups(
+        table, bound.quasi_identifiers, bound.counted, _others(bound), tables, policy.seed or 0
+    )
+
+
+def _others(bound: BoundSchema) -> list[str]:
+    """Columns that rows of one cell may differ in, and that are published."""
+    counted = {raw.name for raw in bound.counted}
+    return [name for name in bound.untouched if name not in counted]
+
+
+def _driver_bytes(policy: Policy) -> int:
+    """What the merge stage may take of the driver: some thousand classes at least."""
+    return max(policy.settings.driver_megabytes, FEWEST_MEGABYTES) * 1_000_000
 
 
 def _block_combinations(policy: Policy) -> int | None:

@@ -45,18 +45,20 @@ class RawCells:
 
 @dataclass(frozen=True)
 class Gathered:
-    """A problem and its frequency set: in this process (``local``) or as a DataFrame of raw texts (``cells``) on Spark.
+    """A table's problem and its frequency set: in this process (``local``) or as a DataFrame of raw texts (``cells``) on Spark.
 
-    fingerprint: of the first scan, to be met again by the second. combinations: distinct cells. raw: the texts of the cells of
-    ``local``, kept for jobs that send every cell its own way.
+    table: the rows that are to be published. fingerprint: of the first scan, to be met again by the second. combinations: distinct
+    cells; largest: rows of the largest. raw: the texts of the cells of ``local``, kept for jobs that send every cell its own way.
     """
 
+    table: DataFrame
     problem: Problem
     whole: Whole
     cells: DataFrame
     local: FrequencySet | None
     fingerprint: int
     combinations: int
+    largest: int
     raw: RawCells | None = None
 
 
@@ -111,7 +113,7 @@ def gather(table: DataFrame, policy: Policy, bound: BoundSchema, trees: Trees, k
             raw = None if policy.job == "lattice" else RawCells(fetched, place)
         said.append(f"Bound {counted(d, 'hierarchy', 'hierarchies')}; deciding {'in the driver process' if in_driver else 'on Spark'}.")
     whole, fingerprint = _whole(problem, values[d:]), int(total["fingerprint"])
-    return Gathered(problem, whole, cells, local, fingerprint, int(total["cells"]), raw)
+    return Gathered(table, problem, whole, cells, local, fingerprint, int(total["cells"]), int(total["largest"]), raw)
 
 
 

@@ -58,11 +58,11 @@ def lines(cells: DataFrame, columns: int, sensitive: int) -> DataFrame:
     return cells.select(*code_names(columns), *value_names(sensitive), F.col(ROWS).alias(HELD))
 
 
-def sampled(frame: DataFrame, columns: int, share: float) -> DataFrame:
-    """About this share of the distinct combinations, drawn by a hash of their codes, with their rows: codes, __anon_held."""
-    names = code_names(columns)
-    drawn = F.pmod(F.xxhash64(*names), F.lit(_GRAINS)) < F.lit(int(share * _GRAINS))
-    return frame.where(drawn).groupBy(*names).agg(F.sum(HELD).alias(HELD))
+def sampled(cells: DataFrame, columns: int, share: float) -> DataFrame:
+    """The cells of about this share of the raw combinations of a frequency set, drawn by a hash of their texts."""
+    texts = [F.col(name) for name in cell_names(columns, 0)[0]]
+    nulls = F.concat(*[F.when(text.isNull(), F.lit("0")).otherwise(F.lit("1")) for text in texts])
+    return cells.where(F.pmod(F.xxhash64(*texts, nulls), F.lit(_GRAINS)) < F.lit(int(share * _GRAINS)))
 
 
 def routed(frame: DataFrame, worker: Worker, columns: int, sensitive: int) -> DataFrame:

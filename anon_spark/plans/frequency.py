@@ -45,11 +45,12 @@ def fingerprint(texts: Sequence[Column], weight: Column | None = None) -> Column
 
 
 def totals(cells: DataFrame, quasi_identifiers: int, sensitive: int) -> DataFrame:
-    """One row: cells, rows, fingerprint of the frequency set; null fingerprint of an empty one."""
+    """One row: cells, rows, the rows of the largest cell, and the fingerprint of a frequency set; null fingerprint of an empty one."""
     names = sum(cell_names(quasi_identifiers, sensitive), [])
     return cells.agg(
         F.count(F.lit(1)).alias("cells"),
         F.coalesce(F.sum(ROWS), F.lit(0)).alias("rows"),
+        F.coalesce(F.max(ROWS), F.lit(0)).alias("largest"),
         fingerprint([F.col(name) for name in names], F.col(ROWS)).alias("fingerprint"),
     )
 

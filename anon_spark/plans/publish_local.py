@@ -76,7 +76,7 @@ def label_groups(
         dealt = F.coalesce(F.col(DEALT), F.lit(False))
         drawn = _drawn(found.where(dealt).drop(GROUP, DEALT), keys, others, table.schema, tables, seed)
         found = found.where(~dealt).drop(DEALT).unionByName(drawn)
-    groups = _typed(tables, quasi_identifiers, table.schema)
+    groups = _typed(tables.groups, tables.printed, quasi_identifiers, table.schema)
     groups = F.broadcast(groups) if tables.few_groups else groups
     labelled = found.join(groups.withColumnRenamed(GROUP, f"{GROUP}_key"), F.col(GROUP) == F.col(f"{GROUP}_key"), "left")
     labelled = labelled.withColumn(SUPPRESSED, F.coalesce(F.col(GROUP) == NOWHERE, F.lit(False)))
@@ -85,16 +85,26 @@ def label_groups(
     return Labelled(labelled, raws, tables.printed, unknown.cast("int"), tables.suppresses)
 
 
-def _typed(tables: LocalRecodingTables, quasi_identifiers: Sequence[RawColumn], schema: T.StructType) -> DataFrame:
-    """The groups with their bounds as values. One that the type can't hold is an open end, which says less, never something else."""
+def labelled_rows(rows: DataFrame, quasi_identifiers: Sequence[RawColumn], printed: Sequence[Printed]) -> Labelled:
+    """Rows that bring what their groups print, none of them unknown or suppressed."""
+    raws = cell_names(len(quasi_identifiers), 0)[0]
+    texts = {name: raw.text for name, raw in zip(raws, quasi_identifiers, strict=True)}
+    frame = _typed(rows, printed, quasi_identifiers, rows.schema).withColumns({**texts, SUPPRESSED: F.lit(False)})
+    return Labelled(frame, tuple(raws), tuple(printed), F.lit(0), False)
+
+
+def _typed(
+    frame: DataFrame, printed: Sequence[Printed], quasi_identifiers: Sequence[RawColumn], schema: T.StructType
+) -> DataFrame:
+    """Bounds as values. One that the type can't hold is an open end, which says less, never something else."""
     types = {field.name: field.dataType.simpleString() for field in schema.fields}
     ends = {
         name: F.expr(f"try_cast({name} AS {types[raw.name]})")
-        for raw, label in zip(quasi_identifiers, tables.printed, strict=True)
+        for raw, label in zip(quasi_identifiers, printed, strict=True)
         if isinstance(label, tuple)
         for name in label[:2]
     }
-    return tables.groups.withColumns(ends) if ends else tables.groups
+    return frame.withColumns(ends) if ends else frame
 
 
 def _of_cells(rows: DataFrame, cells: DataFrame, keys: Sequence[str], tables: LocalRecodingTables) -> DataFrame:
