@@ -13,6 +13,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from anon_spark import Policy, anonymize
+from anon_spark.job import decide_groups
 from jobs import local_policy, printed, quasi, tree
 
 pytestmark = pytest.mark.spark
@@ -97,10 +98,18 @@ def holds(models: list[dict], values: Counter) -> bool:
     return True
 
 
-@pytest.mark.parametrize(("seed", "place", "block"), [*((seed, 64, "auto") for seed in range(5)), (1, 0, 10), (3, 0, 10)])
-def test_a_release_is_what_was_asked(spark: SparkSession, tmp_path: Path, seed: int, place: int, block: object) -> None:
-    rows, models = rows_of(seed), MODELS[seed]
-    settings = {"driver_megabytes": place, "block_combinations": block}
+HERE, BLOCKS, ROWS = {"driver_megabytes": 64}, {"driver_megabytes": 0, "block_combinations": 10}, None
+"""Where it is decided: in the driver process, in blocks of cells, in blocks of rows."""
+
+
+@pytest.mark.parametrize(
+    ("seed", "place"), [*((seed, HERE) for seed in range(5)), (1, BLOCKS), (3, BLOCKS), (0, ROWS), (2, ROWS), (3, ROWS), (4, ROWS)]
+)
+def test_a_release_is_what_was_asked(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, place: dict | None
+) -> None:
+    rows, models, settings = rows_of(seed), MODELS[seed], place or BLOCKS
+    monkeypatch.setattr(decide_groups, "rows_travel", lambda _: place is None)
     frame = spark.createDataFrame(rows, SCHEMA)
     with anonymize(frame, asked(tmp_path, models, settings=settings)) as release:
         found = printed(release)
@@ -115,7 +124,7 @@ def test_a_release_is_what_was_asked(spark: SparkSession, tmp_path: Path, seed: 
         expected = tuple(label(j, [m[j] for m in members], [r[j] for r in rows]) for j in range(6))
         assert labels == expected
     assert 0 < loss < 1
-    for other in variants(spark, frame, rows)[: 1 if seed else 2]:
+    for other in variants(spark, frame, rows)[: 1 if seed and place else 2]:
         with anonymize(other, asked(tmp_path, models, settings=settings)) as release:
             assert printed(release) == found
 
@@ -125,12 +134,16 @@ def variants(spark: SparkSession, frame: DataFrame, rows: list[tuple]) -> list[D
     return [frame.repartition(9, "id"), spark.createDataFrame(rows[::-1], SCHEMA).coalesce(1)]
 
 
-def test_bounds_are_columns_of_the_type_of_the_input(spark: SparkSession, tmp_path: Path) -> None:
-    rows = rows_of(11)
+@pytest.mark.parametrize("place", [HERE, ROWS], ids=["here", "rows"])
+def test_bounds_are_columns_of_the_type_of_the_input(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: dict | None
+) -> None:
+    rows, settings = rows_of(11), place or BLOCKS
+    monkeypatch.setattr(decide_groups, "rows_travel", lambda _: place is None)
     frame = spark.createDataFrame(rows, SCHEMA)
-    with anonymize(frame, asked(tmp_path, [])) as release:
+    with anonymize(frame, asked(tmp_path, [], settings=settings)) as release:
         labels = {row["id"]: row for row in release.table.collect()}
-    with anonymize(frame, asked(tmp_path, [], numeric="bounds")) as release:
+    with anonymize(frame, asked(tmp_path, [], numeric="bounds", settings=settings)) as release:
         types = {field.name: field.dataType.simpleString() for field in release.table.schema.fields}
         assert list(types) == [
             "age_min", "age_max", "age_null", "pay_min", "pay_max", "pay_null", "born", "zip", "school", "sex", "illness", "id",
