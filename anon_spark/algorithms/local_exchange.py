@@ -11,6 +11,7 @@ from anon_spark.algorithms.local_groups import Dealt
 from anon_spark.algorithms.local_tally import Kinds, Tally
 from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.problem import Problem
+from anon_spark.kernels.local.bisect import MOST_SEEDS, best_bisection, gather, new_pool
 from anon_spark.kernels.local.boxes import Boxes, empty_boxes, union_costs
 from anon_spark.kernels.local.exchange import Rests, coming_losses, going_losses, learn_rests, members_of, send, swap_losses
 from anon_spark.kernels.local.prepare import prepare
@@ -21,6 +22,8 @@ MOST_PAIRS, FEWEST_BACK = 6_000, 64
 """Pairs of parts that are tried to change places, and the parts of others that are kept for that whatever their number."""
 BATCH = 256
 """Steps whose models are looked at together, the best first."""
+WORTH = -0.5
+"""Units of loss, which are whole numbers, below which a step lowers the loss."""
 COUNTED_TOGETHER = 4096
 """Groups whose histograms are held at a time."""
 
@@ -66,6 +69,7 @@ class Exchange:
         self.points = Boxes(*(np.ascontiguousarray(array[:, self.combination]) for array in points))
         self.state = new_state(self.costs, self.points, dealt.cell, dealt.group, dealt.held)
         self.rests = _no_rests(self.state)
+        self.k, self.pool = problem.k or 1, new_pool(self.points)
         self.log: list[tuple[int, int, int, int]] = []
         self.union = np.zeros(len(self.state.head), np.float32)
 
@@ -91,9 +95,12 @@ class Exchange:
 
     def tally(self, groups: np.ndarray) -> Tally:
         """The histograms of these groups."""
-        parts, place, s = members_of(self.state, groups), np.empty(self.groups, np.int64), self.state
+        parts, place = members_of(self.state, groups), np.empty(self.groups, np.int64)
         place[groups] = np.arange(len(groups))
-        return Tally(self.models, self.kinds, self.rows, place[s.group[parts]], self.kinds.of[s.cell[parts]], s.held[parts])
+        return self._tally(place[self.state.group[parts]], parts)
+
+    def _tally(self, group: np.ndarray, parts: np.ndarray) -> Tally:
+        return Tally(self.models, self.kinds, self.rows, group, self.kinds.of[self.state.cell[parts]], self.state.held[parts])
 
     def near(self, g: int, count: int) -> np.ndarray:
         """Some ``count`` groups, in order: half of them where g's box grows least, half where theirs do."""
@@ -143,6 +150,32 @@ class Exchange:
             self._send(step.out, step.q, step.other)
         if step.back >= 0:
             self._send(step.back, step.q, g)
+
+    def cut(self, g: int, other: int) -> bool:
+        """Cut group g and another (-1 for none) in two anew where the loss falls and all models hold on both sides; whether it was."""
+        n, s, was = gather(self.points, self.state, self.pool, 0, g), self.state, float(self.state.size[g] * self.state.cost[g])
+        if other >= 0 and n > 0:
+            n, was = gather(self.points, s, self.pool, n, other), was + float(s.size[other] * s.cost[other])
+        if n < 2 or (other < 0 and self.groups == len(s.head)):
+            return False
+        _, at = best_bisection(self.costs, s, self.pool, n, self.k, was + WORTH, MOST_SEEDS)
+        if not at:
+            return False
+        parts, side = self.pool.best[:n].copy(), (np.arange(n) >= at).astype(np.int64)
+        cells = s.cell[parts]
+        if self._tally(side, parts).now.any() or len(np.intersect1d(cells[:at], cells[at:])):
+            return False
+        if other < 0:
+            other = self.groups
+            s.used[GROUPS] += 1
+        kept = int(s.held[parts[side == 0]][s.group[parts[side == 0]] == g].sum())
+        goes = np.where(side == (0 if 2 * kept >= int(s.size[g]) else 1), g, other)
+        # those that come first: no group is empty in between
+        for part, to in sorted(zip(parts.tolist(), goes.tolist(), strict=True), key=lambda pair: pair[1] != g):
+            if s.group[part] != to:
+                self._send(part, int(self.state.held[part]), to)
+                s = self.state
+        return True
 
     def undo(self, mark: int) -> None:
         """Take back all steps since the log was that long."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anon_spark.algorithms.local_exchange import Exchange
+from anon_spark.algorithms.local_exchange import WORTH, Exchange
 from anon_spark.algorithms.local_groups import Dealt
 from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.problem import Problem
@@ -18,9 +18,9 @@ NEAR_AFTER = 24
 """The same, once all hold, to lower the loss."""
 MOST_STEPS = 400
 """Steps in which a group must hold."""
-WORTH = -0.5
-"""Units of loss, which are whole numbers, below which a step lowers the loss."""
-ROUNDS = 4
+CUT_WITH = 3
+"""Near groups with which a group is cut anew."""
+ROUNDS = 3
 
 
 def exchanged(
@@ -82,15 +82,31 @@ def _mend(exchange: Exchange, g: int, count: int) -> int:
 
 
 def _improve(exchange: Exchange) -> None:
-    """Steps that lower the loss, from the groups that changed outwards, while no model is broken more."""
+    """Steps and cuts that lower the loss, from the groups that changed outwards, while no model is broken more."""
     since = 0
     for _ in range(ROUNDS):
         changed = sorted({g for _, one, other, _ in exchange.log[since:] for g in (one, other)})
         since = len(exchange.log)
         for g in changed:
-            for _ in range(MOST_STEPS):
-                near = exchange.near(g, NEAR_AFTER) if exchange.state.size[g] else np.zeros(0, np.int64)
-                step = exchange.best(g, near, exchange.tally(np.append(g, near)), WORTH, False) if len(near) else None
-                if step is None:
-                    break
-                exchange.apply(g, step)
+            _step(exchange, g)
+        for g in changed:
+            _cut(exchange, g)
+
+
+def _step(exchange: Exchange, g: int) -> None:
+    """Steps of group g and its near groups as long as the loss falls."""
+    for _ in range(MOST_STEPS):
+        near = exchange.near(g, NEAR_AFTER) if exchange.state.size[g] else np.zeros(0, np.int64)
+        step = exchange.best(g, near, exchange.tally(np.append(g, near)), WORTH, False) if len(near) else None
+        if step is None:
+            return
+        exchange.apply(g, step)
+
+
+def _cut(exchange: Exchange, g: int) -> None:
+    """Group g, alone or with each of its nearest, cut in two anew where the loss falls."""
+    if not exchange.state.size[g]:
+        return
+    exchange.cut(g, -1)
+    for other in exchange.near(g, CUT_WITH).tolist():
+        exchange.cut(g, other)

@@ -20,6 +20,8 @@ from anon_spark.kernels.local.state import new_state
 from anon_spark.models.alpha_deassociation import AlphaDeassociation, RefinedAlphaDeassociation
 from anon_spark.models.base import Distinct, Largest, Model, Size, Statistic
 
+EXCHANGES = 4
+"""Times that rows are exchanged before what still breaks a model is merged."""
 LOOKED_AT = 16
 """Nearest neighbours among which one is sought with which all models hold."""
 
@@ -30,17 +32,18 @@ def repair(
     """The groups, rows exchanged where they break a model, those that still do merged, then split again where all still hold; and what
     was done, in sentences.
 
-    Ends because each merge leaves one group less, and exchanges add none. Models that unions keep hold at the latest when all is one group, as the whole
+    Ends because exchanges come a few times at most, and then each merge leaves one group less. Models that unions keep hold at the latest when all is one group, as the whole
     table does. Refined alpha is repaired under plain alpha, which implies it and which unions keep. Raises NoneFoundError where
     even the whole table as one group breaks what merges were to mend.
     """
     told: list[str] = []
-    while True:
+    for _ in range(EXCHANGES):
         if holding(problem, models, cells.sensitive, dealt).all():
             return dealt, tuple(told)
         dealt, said = exchanged(problem, models, cells, codes, dealt)
-        told += said
-        dealt = join_alike(problem, codes, dealt)
+        # Groups that print alike then are one, which may break what unions do not keep: then again.
+        dealt, told = join_alike(problem, codes, dealt), [*told, *said]
+    while True:
         groups = RepairedGroups(problem, models, cells, codes, dealt)
         broken = np.flatnonzero(~holding(problem, models, cells.sensitive, dealt)).tolist()
         if not broken:
