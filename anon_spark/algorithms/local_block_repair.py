@@ -20,8 +20,9 @@ def repair_within(
 ) -> tuple[Dealt, np.ndarray]:
     """The groups of a block mended, and (g,) bool which still break a model: those are left to the stage across blocks.
 
-    Where the block as one group holds, merging must end in groups that hold. Where it does not, groups exchange rows as far as
-    that makes them hold, and one merges with a neighbour only if the two together hold: more merging could swallow the block in vain, and rows that help lie in other blocks.
+    Where the block as one group holds, merging must end in groups that hold. Where it does not, groups exchange rows as far
+    as that makes them hold, and one merges with a neighbour only if the two together hold: more merging could swallow the block in
+    vain, and rows that help lie in other blocks.
     """
     holds = holding(problem, models, cells.sensitive, dealt)
     if holds.all():

@@ -121,7 +121,7 @@ class Exchange:
         added = (s.size[g] + s.size[near]) * self.union[near].astype(np.float64) - s.size[g] * s.cost[g] - s.size[near] * s.cost[near]
         added[~holds] = np.inf
         best = int(np.argmin(added))
-        return (float(added[best]), int(near[best])) if holds[best] else (np.inf, -1)
+        return (float(added[best]), int(near[best])) if np.isfinite(added[best]) else (np.inf, -1)
 
     def best(self, g: int, near: np.ndarray, tally: Tally, most: float, mends: bool) -> Step | None:
         """The best step of group g with one near that adds less than ``most`` and after which no group breaks any model more than now;

@@ -1,4 +1,4 @@
-"""Groups that break a model merge with the neighbour of least added loss until all hold (METHODS 3.2, the merge stage)."""
+"""Groups that break a model exchange rows with near ones; those that still do merge with the neighbour of least added loss until all hold (METHODS 3.2, the merge stage)."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ def repair(
     """The groups, rows exchanged where they break a model, those that still do merged, then split again where all still hold; and what
     was done, in sentences.
 
-    Ends because exchanges come a few times at most, and then each merge leaves one group less. Models that unions keep hold at the latest when all is one group, as the whole
-    table does. Refined alpha is repaired under plain alpha, which implies it and which unions keep. Raises NoneFoundError where
-    even the whole table as one group breaks what merges were to mend.
+    Ends because exchanges come a few times at most, and then each merge leaves one group less. Models that unions keep hold at the
+    latest when all is one group, as the whole table does. Groups exchange rows under refined alpha itself, but merge under plain
+    alpha, which implies it and which unions keep. Raises NoneFoundError where even the whole table as one group breaks what merges
+    were to mend.
     """
     told: list[str] = []
     for _ in range(EXCHANGES):

@@ -67,7 +67,10 @@ class Tally:
         return every
 
     def after(self, group: np.ndarray, lost: np.ndarray, won: np.ndarray, q: int) -> np.ndarray:
-        """(n, models) excess of groups (n,) that lose q rows of one kind and win q of another, each a place among ``kinds``; their number for none."""
+        """(n, models) excess of groups (n,) that lose q rows of one kind and win q of another.
+
+        lost, won: (n,) places among ``kinds``; their number for none.
+        """
         counts = self.counts[group]
         for kind, by in ((lost, -q), (won, q)):
             some = np.flatnonzero(kind < len(self.kinds))

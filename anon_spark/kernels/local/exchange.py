@@ -136,12 +136,9 @@ def going_losses(
 
 
 @compiled
-def send(costs: Costs, points: Boxes, state: State, p: Int, q: Int, g: Int) -> Int:
-    """q rows of part p go to group g, to its part of the same cell if it has one; returns the part that is free then, -1 for none.
-
-    There must be room for a part more.
-    """
-    a, c, freed = state.group[p], state.cell[p], np.int64(-1)
+def send(costs: Costs, points: Boxes, state: State, p: Int, q: Int, g: Int) -> None:
+    """q rows of part p go to group g, to its part of the same cell if it has one. There must be room for a part more."""
+    a, c = state.group[p], state.cell[p]
     state.size[a] -= q
     state.size[g] += q
     state.changed[a] = state.changed[g] = state.used[CLOCK]
@@ -154,7 +151,6 @@ def send(costs: Costs, points: Boxes, state: State, p: Int, q: Int, g: Int) -> I
         state.held[p] -= q
         if whole:
             detach(state, p)
-            freed = p
     elif whole:
         detach(state, p)
         attach(state, p, g)
@@ -166,4 +162,3 @@ def send(costs: Costs, points: Boxes, state: State, p: Int, q: Int, g: Int) -> I
         attach(state, new, g)
     for h in (a, g):
         state.cost[h] = max(box_without(costs, points, state, h, np.int64(-1), state.boxes, h), 0.0)
-    return freed
