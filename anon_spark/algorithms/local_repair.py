@@ -1,4 +1,4 @@
-"""Groups that break a model exchange rows with near ones; those that still do merge with the neighbour of least added loss until all hold (METHODS 3.2, the merge stage)."""
+"""Groups that break a model exchange rows with near ones; what is left merges until all hold (METHODS 3.2, the merge stage)."""
 
 from __future__ import annotations
 
