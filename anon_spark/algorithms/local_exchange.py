@@ -18,7 +18,7 @@ from anon_spark.kernels.local.prepare import prepare
 from anon_spark.kernels.local.state import GROUPS, PARTS, State, new_state
 from anon_spark.models.base import Model
 
-MOST_PAIRS, FEWEST_BACK = 2_000, 32
+MOST_PAIRS, FEWEST_BACK = 6_000, 64
 """Pairs of parts that are tried to change places, and the parts of others that are kept for that whatever their number."""
 BATCH = 256
 """Steps whose models are looked at together, the best first."""
