@@ -7,20 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from anon_spark.algorithms.local_groups import Dealt, join_alike
+from anon_spark.algorithms.local_mend import exchanged
 from anon_spark.algorithms.local_repair import RepairedGroups, kept_by_unions, repair
+from anon_spark.algorithms.local_tally import holding
 from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.problem import Problem
-from anon_spark.kernels.rollup import Histograms, holds_all, roll_up, statistics
-from anon_spark.models.base import Model, Size
-
-
-def holding(problem: Problem, models: Sequence[Model], sensitive: np.ndarray, dealt: Dealt) -> np.ndarray:
-    """(g,) bool: which of groups 0 to g - 1 hold every model.  sensitive: (c, s) numbers of each cell."""
-    lines = np.ascontiguousarray(sensitive[dealt.cell].T, dtype=np.int32)
-    cells = roll_up(dealt.group[None, :].astype(np.int32), lines, dealt.held, [None])
-    reads = tuple(dict.fromkeys([Size(), *(s for model in models for s in model.reads)]))
-    found = statistics(cells, reads, Histograms(problem.sensitive, problem.values, problem.ignores_null))
-    return holds_all(models, found, len(cells.starts), problem.rows)
+from anon_spark.models.base import Model
 
 
 def repair_within(
@@ -28,8 +20,9 @@ def repair_within(
 ) -> tuple[Dealt, np.ndarray]:
     """The groups of a block mended, and (g,) bool which still break a model: those are left to the stage across blocks.
 
-    Where the block as one group holds, merging must end in groups that hold. Where it does not, a group merges with a neighbour only
-    if the two together hold: more merging could swallow the block in vain, and rows that help lie in other blocks.
+    Where the block as one group holds, merging must end in groups that hold. Where it does not, groups exchange rows as far
+    as that makes them hold, and one merges with a neighbour only if the two together hold: more merging could swallow the block in
+    vain, and rows that help lie in other blocks.
     """
     holds = holding(problem, models, cells.sensitive, dealt)
     if holds.all():
@@ -39,7 +32,8 @@ def repair_within(
     if holding(problem, kept, cells.sensitive, one).all():
         dealt, _ = repair(problem, models, cells, codes, dealt)
     else:
+        dealt = join_alike(problem, codes, exchanged(problem, models, cells, codes, dealt)[0])
         groups = RepairedGroups(problem, models, cells, codes, dealt)
-        groups.mend_in_pairs(np.flatnonzero(~holds).tolist(), kept)
+        groups.mend_in_pairs(groups.broken(), kept)
         dealt = join_alike(problem, codes, groups.dealt())
     return dealt, ~holding(problem, models, cells.sensitive, dealt)

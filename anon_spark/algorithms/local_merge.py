@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from anon_spark.algorithms.local_block_repair import holding
 from anon_spark.algorithms.local_groups import Dealt, looks
 from anon_spark.algorithms.local_repair import RepairedGroups, kept_by_unions
+from anon_spark.algorithms.local_tally import holding
 from anon_spark.domain.errors import NoneFoundError
 from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.problem import Problem

@@ -1,4 +1,4 @@
-"""Groups that break a model merge with the neighbour of least added loss until all hold (METHODS 3.2, the merge stage)."""
+"""Groups that break a model exchange rows with near ones; what is left merges until all hold (METHODS 3.2, the merge stage)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from anon_spark.algorithms.local_groups import Dealt, join_alike
+from anon_spark.algorithms.local_mend import exchanged
+from anon_spark.algorithms.local_tally import holding
 from anon_spark.domain.errors import NoneFoundError
 from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.problem import Problem
@@ -18,6 +20,8 @@ from anon_spark.kernels.local.state import new_state
 from anon_spark.models.alpha_deassociation import AlphaDeassociation, RefinedAlphaDeassociation
 from anon_spark.models.base import Distinct, Largest, Model, Size, Statistic
 
+EXCHANGES = 4
+"""Times that rows are exchanged before what still breaks a model is merged."""
 LOOKED_AT = 16
 """Nearest neighbours among which one is sought with which all models hold."""
 
@@ -25,16 +29,24 @@ LOOKED_AT = 16
 def repair(
     problem: Problem, models: Sequence[Model], cells: FrequencySet, codes: np.ndarray, dealt: Dealt
 ) -> tuple[Dealt, tuple[str, ...]]:
-    """The groups, merged where they break a model, then split again where all still hold; and what was done, in sentences.
+    """The groups, rows exchanged where they break a model, those that still do merged, then split again where all still hold; and what
+    was done, in sentences.
 
-    Ends because each merge leaves one group less. Models that unions keep hold at the latest when all is one group, as the whole
-    table does. Refined alpha is repaired under plain alpha, which implies it and which unions keep. Raises NoneFoundError where
-    even the whole table as one group breaks what merges were to mend.
+    Ends because exchanges come a few times at most, and then each merge leaves one group less. Models that unions keep hold at the
+    latest when all is one group, as the whole table does. Groups exchange rows under refined alpha itself, but merge under plain
+    alpha, which implies it and which unions keep. Raises NoneFoundError where even the whole table as one group breaks what merges
+    were to mend.
     """
     told: list[str] = []
+    for _ in range(EXCHANGES):
+        if holding(problem, models, cells.sensitive, dealt).all():
+            return dealt, tuple(told)
+        dealt, said = exchanged(problem, models, cells, codes, dealt)
+        # Groups that print alike then are one, which may break what unions do not keep: then again.
+        dealt, told = join_alike(problem, codes, dealt), [*told, *said]
     while True:
         groups = RepairedGroups(problem, models, cells, codes, dealt)
-        broken = groups.broken()
+        broken = np.flatnonzero(~holding(problem, models, cells.sensitive, dealt)).tolist()
         if not broken:
             return dealt, tuple(told)
         groups.mend(broken, [kept_by_unions(model) for model in models])
@@ -44,7 +56,7 @@ def repair(
         if splits and RepairedGroups(problem, models, cells, codes, dealt).broken():
             # A split group may print like another one, and be joined to it: then the merged groups stay whole.
             splits, dealt = 0, join_alike(problem, codes, whole)
-        told.append(f"{len(broken)} groups broke a model: {groups.merges} merges, then {splits} splits")
+        told.append(f"{len(broken)} groups still broke a model: {groups.merges} merges, then {splits} splits")
 
 
 def kept_by_unions(model: Model) -> Model:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from anon_spark.models.base import Largest, Size, Statistic, Whole
+import numpy as np
+
+from anon_spark.models.base import Counted, Largest, Size, Statistic, Whole
 from anon_spark.models.wording import ceiling, decimal, left_over, named, share
 
 
@@ -38,6 +40,14 @@ class AlphaDeassociation:
     def holds(self, stats: Mapping[Statistic, Any]) -> Any:
         return stats[self.largest] * self.alpha.denominator <= stats[Size()] * self.alpha.numerator
 
+    @property
+    def counted(self) -> Counted:
+        return Counted(self.column, self.values)
+
+    def excess(self, size: Any, counts: Any) -> Any:
+        """Rows above alpha of the class, summed over the values, in units of 1 / denominator."""
+        return np.maximum(counts * self.alpha.denominator - size[..., None] * self.alpha.numerator, 0).sum(axis=-1)
+
     def infeasible(self, whole: Whole, may_suppress: int) -> str | None:
         """Lemma 1: unions keep the model, so it can hold iff the whole table, less the suppressed rows of the value, holds it."""
         counts = whole.counts[self.column]
@@ -61,6 +71,11 @@ class RefinedAlphaDeassociation(AlphaDeassociation):
     def holds(self, stats: Mapping[Statistic, Any]) -> Any:
         """n <= ceil(x) is n - 1 < x for a whole n: no rounding needed."""
         return (stats[self.largest] - 1) * self.alpha.denominator < stats[Size()] * self.alpha.numerator
+
+    def excess(self, size: Any, counts: Any) -> Any:
+        """As of plain alpha, above the next whole row: n - 1 < x is n * denominator - denominator + 1 <= x * denominator."""
+        above = (counts - 1) * self.alpha.denominator + 1
+        return np.maximum(above - size[..., None] * self.alpha.numerator, 0).sum(axis=-1)
 
     def infeasible(self, whole: Whole, may_suppress: int) -> str | None:
         """Never proven: a failing root proves nothing of a model that unions do not keep."""

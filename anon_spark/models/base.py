@@ -36,6 +36,14 @@ Statistic = Size | Largest | Distinct
 
 
 @dataclass(frozen=True)
+class Counted:
+    """Which rows a model counts: those of each listed sensitive value of a column (None = every value, ignored nulls left out)."""
+
+    column: str
+    values: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
 class Whole:
     """The whole table as one class: rows, and each sensitive column's counts by value text (ignored nulls left out)."""
 
@@ -66,6 +74,19 @@ class Model(Protocol):
 
     def holds(self, stats: Mapping[Statistic, Any]) -> Any:
         """Whether classes hold: (g,) bool for (g,) integer arrays, a boolean Column for Columns."""
+        ...
+
+    @property
+    def counted(self) -> Counted | None:
+        """The histogram that ``excess`` is given; None where it reads sizes alone."""
+        ...
+
+    def excess(self, size: Any, counts: Any) -> Any:
+        """How far groups are from holding, in whole numbers: 0 where they hold, else more the more rows stand in the way.
+
+        size: (g,) rows, counts: (g, v) rows of each counted value, integers. It may be of any scale, which is the model's own; what
+        matters is that the step of one row that leads to holding lowers it, and that it is 0 exactly where ``holds`` is true.
+        """
         ...
 
     def infeasible(self, whole: Whole, may_suppress: int) -> str | None:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from anon_spark.domain.counting import counted
 from anon_spark.models.base import Size, Statistic, Whole
 
@@ -29,6 +31,14 @@ class KAnonymity:
 
     def holds(self, stats: Mapping[Statistic, Any]) -> Any:
         return stats[Size()] >= self.k
+
+    @property
+    def counted(self) -> None:
+        return None
+
+    def excess(self, size: Any, counts: Any) -> Any:
+        """Rows that are missing."""
+        return np.maximum(self.k - size, 0)
 
     def infeasible(self, whole: Whole, may_suppress: int) -> str | None:
         """Suppression only takes rows away, so too few rows are too few at any limit."""

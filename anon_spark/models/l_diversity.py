@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from anon_spark.models.base import Distinct, Largest, Size, Statistic, Whole
+import numpy as np
+
+from anon_spark.models.base import Counted, Distinct, Largest, Size, Statistic, Whole
 from anon_spark.models.wording import left_over, named, share
 
 
@@ -31,6 +33,14 @@ class DistinctLDiversity:
 
     def holds(self, stats: Mapping[Statistic, Any]) -> Any:
         return stats[Distinct(self.column)] >= self.l
+
+    @property
+    def counted(self) -> Counted:
+        return Counted(self.column)
+
+    def excess(self, size: Any, counts: Any) -> Any:
+        """Values that are missing."""
+        return np.maximum(self.l - (counts > 0).sum(axis=-1), 0)
 
     def infeasible(self, whole: Whole, may_suppress: int) -> str | None:
         """Suppression adds no value."""
@@ -63,6 +73,14 @@ class FrequencyLDiversity:
 
     def holds(self, stats: Mapping[Statistic, Any]) -> Any:
         return stats[Largest(self.column)] * self.l <= stats[Size()]
+
+    @property
+    def counted(self) -> Counted:
+        return Counted(self.column)
+
+    def excess(self, size: Any, counts: Any) -> Any:
+        """l times the rows of each value, as far as they are more than all rows, summed over the values."""
+        return np.maximum(counts * self.l - size[..., None], 0).sum(axis=-1)
 
     def infeasible(self, whole: Whole, may_suppress: int) -> str | None:
         """Eligible iff the commonest value has at most n / l of the rows that stay (Xiao & Tao 2006)."""

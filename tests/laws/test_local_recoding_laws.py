@@ -14,6 +14,7 @@ import pytest
 from hierarchies import bind, flat, hierarchy, model
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from oracle import all_hold
 
 from anon_spark.algorithms import local_recoding
 from anon_spark.algorithms.local_recoding import decide_local
@@ -139,6 +140,29 @@ def test_other_models_hold_after_repair(rows: list, k: int, asked: object) -> No
     for group in check(problem, frequency, found).values():
         assert group.total() >= k
         assert _holds(problem, Counter({problem.values[0][v]: n for v, n in group.items()}), group.total())
+
+
+PAIRS = st.lists(MODELS, min_size=1, max_size=2)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(ROW, min_size=4, max_size=60), st.integers(1, 4), PAIRS, st.randoms(use_true_random=False))
+def test_several_models_hold_whatever_the_order_of_cells(rows: list, k: int, asked: list, random: object) -> None:
+    problem, frequency = tables(rows, [model("k-anonymity", k=k), *asked])
+    whole = [(None, line, int(n)) for line, n in zip(frequency.sensitive.tolist(), frequency.count.tolist(), strict=True)]
+    assume(len(rows) >= k and all_hold(problem, whole))
+    order = np.arange(len(frequency.count))
+    random.shuffle(order)  # type: ignore[attr-defined]
+    try:
+        found = decide_local(problem, frequency)
+    except NoneFoundError:
+        assert any(spec.parameters.get("refined") for spec in asked)
+        return
+    other = decide_local(problem, FrequencySet(frequency.codes[order], frequency.sensitive[order], frequency.count[order]))
+    for group in check(problem, frequency, found).values():
+        assert all_hold(problem, [(None, [value], n) for value, n in group.items()])
+    of_one = sorted(zip(found.cell.tolist(), found.group.tolist(), found.held.tolist(), strict=True))
+    assert of_one == sorted(zip(order[other.cell].tolist(), other.group.tolist(), other.held.tolist(), strict=True))
 
 
 def _holds(problem: Problem, counts: Counter, size: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -112,13 +113,41 @@ def test_alpha_is_repaired() -> None:
     assert found.size.tolist() == [4] and "1 merges" in found.steps[-1]
 
 
-def test_refined_alpha_ends_in_none_found_where_merging_is_in_vain() -> None:
-    """Of 3 rows 2 are s: ceil(.4 * 3) = 2 would hold, of 6 rows 4 do not (METHODS 1): no plain alpha of .4 to merge for."""
+def test_refined_alpha_ends_in_none_found_where_all_is_in_vain() -> None:
+    """Of two rows one may be s, of four two: three s and one t in groups of two or more never hold."""
     rows = [("a", "s"), ("a", "s"), ("a", "s"), ("b", "t")]
-    models = [model("k-anonymity", k=1), model("alpha-deassociation", "s", alpha=Fraction(2, 5), refined=True)]
+    models = [model("k-anonymity", k=2), model("alpha-deassociation", "s", alpha=Fraction(2, 5), refined=True)]
     problem, frequency = bind(rows, [flat("x", ["a", "b"])], models, ["s"])
     with pytest.raises(NoneFoundError):
         decide_local(problem, frequency)
+
+
+def test_refined_alpha_holds_in_parts_where_the_whole_breaks_it() -> None:
+    """Of one row one may be s, of three two, of all four two but three are: a alone holds, and a, a, b together (METHODS 1)."""
+    rows = [("a", "s"), ("a", "s"), ("a", "s"), ("b", "t")]
+    models = [model("k-anonymity", k=1), model("alpha-deassociation", "s", alpha=Fraction(2, 5), refined=True)]
+    problem, frequency = bind(rows, [flat("x", ["a", "b"])], models, ["s"])
+    found = decide_local(problem, frequency)
+    assert sorted(found.size.tolist()) == [1, 3] and found.loss == Fraction(3, 4)
+
+
+def test_rows_of_the_same_combination_change_places() -> None:
+    """R lies in both groups and holds s and t: dealt by value both groups hold, and nothing more is lost than for k alone."""
+    rows = [("1", "s"), ("2", "s"), ("2", "t"), ("2", "s"), ("2", "t"), ("3", "t")]
+    problem, frequency = bind(rows, [numbers("x", [1, 2, 3])], k_anonymity(3), ["s"])
+    asked = replace(problem, models=(*problem.models, model("l-diversity", "s", l=2, kind="distinct")))
+    alone, both = decide_local(problem, frequency), decide_local(asked, frequency)
+    assert both.loss == alone.loss and both.size.tolist() == [3, 3]
+
+
+def test_a_near_row_comes_rather_than_a_far_group() -> None:
+    """Ten rows at 0 are all s; t lies at 1 in plenty, and again far off: one t comes, and the rest of the groups stay as they were."""
+    rows = [("0", "s")] * 4 + [("1", "t")] * 4 + [("1", "u")] * 4 + [("100", "t")] * 4 + [("100", "u")] * 4
+    models = [model("k-anonymity", k=4), model("l-diversity", "s", l=2, kind="distinct")]
+    problem, frequency = bind(rows, [numbers("x", [0, 1, 100])], models, ["s"])
+    found = decide_local(problem, frequency)
+    assert found.low.ravel().tolist() == [0, 1, 2] and found.high.ravel().tolist() == [1, 1, 2]
+    assert found.size.tolist() == [5, 7, 8] and found.loss == Fraction(5, 100) / 20
 
 
 def test_block_sizes() -> None:

@@ -227,3 +227,18 @@ def test_what_is_not_built_is_our_own_fault(spec: Any) -> None:
     with pytest.raises(InternalError):
         build(spec)
     assert is_built(model("l-diversity", S, kind="frequency", l=2)) and not is_built(model("l-diversity", S, kind="entropy", l=2))
+
+
+def test_excess_is_nothing_exactly_where_a_model_holds():
+    """Histograms at random, absent values among them."""
+    rng = random.Random(5)
+    for _ in range(2000):
+        histogram = Counter({v: rng.randint(0, 5) for v in "abc"})
+        if not histogram.total():
+            continue
+        for asked in MODELS:
+            listed = "abc" if asked.counted is None or asked.counted.values is None else asked.counted.values
+            counts = np.array([[histogram[v] for v in listed]])
+            excess = asked.excess(np.array([histogram.total()]), counts)
+            assert excess.shape == (1,) and excess[0] >= 0
+            assert (excess[0] == 0) == bool(asked.holds(stats(histogram, asked)))
