@@ -12,6 +12,7 @@ import pytest
 from hierarchies import bind, flat, hierarchy, model
 
 from anon_spark.algorithms import local_block_worker as worker
+from anon_spark.algorithms import local_cells
 from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.problem import Problem
 from anon_spark.kernels.local.cuts import axes_of
@@ -116,7 +117,7 @@ def test_a_block_far_too_large_is_taken_up_in_parts(monkeypatch: pytest.MonkeyPa
     table = pa.table({**columns, HELD: pa.array(frequency.count[order], pa.int64()), BLOCK: pa.array(zeros, pa.int32())})
     lines = pa.Table.from_batches(worker.first_pass(table.to_batches(max_chunksize=7), work))
     sizes = lines[COMBINATIONS].to_numpy()
-    assert sizes.max() <= 10 * worker.SLACK and lines[HELD].to_numpy().sum() == 400
+    assert sizes.max() <= 10 * local_cells.SLACK and lines[HELD].to_numpy().sum() == 400
     of = defaultdict(int)
     for group, n in zip(lines[GROUP].to_pylist(), lines[HELD].to_pylist(), strict=True):
         of[group] += n
