@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from anon_spark.domain.box_labels import covers_all
 from anon_spark.domain.hierarchy import Hierarchy
+from anon_spark.domain.kept import kept
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import Blocks, LocalRecoding
 from anon_spark.kernels.local.improve import Parts
@@ -105,7 +105,7 @@ def _looks(h: Hierarchy, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     return look
 
 
-@lru_cache(maxsize=64)
+@kept
 def _label_numbers(h: Hierarchy) -> list[np.ndarray]:
     """(nodes,) int64 number of each node's label, a level each; the same label has one number at all levels."""
     number: dict[str | None, int] = {}

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache
 
 import numpy as np
 
 from anon_spark.domain.hierarchy import Hierarchy, LevelCost
+from anon_spark.domain.kept import kept
 from anon_spark.metrics.pair_cost import exact_places
 
 
-@lru_cache(maxsize=64)
+@kept
 def places(hierarchy: Hierarchy) -> np.ndarray:
     """(m,) float64 place of each leaf of a numeric column in [0, 1]; NaN, infinities and null lie 1 or more beyond all others.
 
@@ -23,7 +23,7 @@ def places(hierarchy: Hierarchy) -> np.ndarray:
     return found
 
 
-@lru_cache(maxsize=256)
+@kept
 def prices(hierarchy: Hierarchy, level: int) -> np.ndarray:
     """(m,) float64 NCP of each leaf at a level; kept, read-only."""
     found = np.array(hierarchy.ncp[level].numerators, dtype=np.float64) / hierarchy.ncp[level].denominator

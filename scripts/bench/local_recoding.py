@@ -21,7 +21,7 @@ from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.policy import ModelSpec
 from anon_spark.domain.problem import Problem
 from anon_spark.metrics.box_cost import box_loss, places
-from anon_spark.metrics.lower_bound import gcp_lower_bound
+from anon_spark.metrics.lower_bound import gcp_lower_bound, sampled_lower_bound
 
 
 def median_cuts(problem: Problem, frequency: FrequencySet, k: int) -> tuple[Fraction, int]:
@@ -90,13 +90,22 @@ def _line(asked: argparse.Namespace, k: int) -> None:
     start = time.process_time()
     found = decide_local(problem, frequency, asked.block)
     seconds = time.process_time() - start
-    bound = gcp_lower_bound(problem, frequency.codes, frequency.count) if asked.bound else None
+    bound = _bound(problem, frequency) if asked.bound else None
     median = median_cuts(problem, frequency, k)[0] if asked.median else None
     shown = [f"{float(x):.5f}" if x is not None else "-" for x in (found.loss, bound, median)]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     groups = len(found.size)
     print(asked.name, k, "|", *shown, "|", groups, f"{problem.rows / groups / k:.3f}", found.size.min(), "|", f"{seconds:.1f}", peak, "|",
           "; ".join(found.steps), flush=True)  # fmt: skip
+
+
+def _bound(problem: Problem, frequency: FrequencySet) -> float | None:
+    """Exact, or above some combinations estimated from a sample of rows."""
+    exact = gcp_lower_bound(problem, frequency.codes, frequency.count)
+    if exact is not None:
+        return float(exact)
+    sampled = sampled_lower_bound(problem, frequency.codes, frequency.count)
+    return None if sampled is None else sampled.estimate
 
 
 def _smaller(problem: Problem, some: FrequencySet) -> Problem:

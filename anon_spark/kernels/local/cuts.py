@@ -8,7 +8,6 @@ those between two far seeds where nearly all combinations are distinct, and need
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -38,9 +37,8 @@ class Axes(NamedTuple):
     nodes: np.ndarray
 
 
-@lru_cache(maxsize=8)
 def axes_of(hierarchies: tuple[Hierarchy, ...], weights: tuple[Fraction, ...]) -> Axes:
-    """The columns of a table, each weighted; kept, not to be changed: a worker asks for them once a block."""
+    """The columns of a table, each weighted."""
     d, total = len(hierarchies), sum(weights, Fraction(0))
     kind, leaves, levels, offset = (np.zeros(d, np.int64) for _ in range(4))
     cap, cost, nodes, filled = np.zeros(d), [np.zeros(0)], [np.zeros(0, np.int32)], 0
