@@ -8,6 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from anon_spark.domain.hierarchy import Hierarchy
+from anon_spark.domain.kept import kept
+from anon_spark.kernels.compiled import Real, compiled
 from anon_spark.kernels.local.boxes import CLIMB, LINE, TABLE, UNITS, Boxes, Costs, empty_boxes
 from anon_spark.kernels.local.walk import Ladders
 from anon_spark.metrics.box_cost import places, prices
@@ -31,36 +33,46 @@ def prepare(hierarchies: Sequence[Hierarchy], weights: Sequence[Fraction], codes
             points.low[j] = points.high[j] = np.round(places(h)[leaves] * float(cap[j])).astype(np.float32)[rank]
             continue
         points.rank[j] = rank
-        at, cost = _climb(h, leaves, float(cap[j]))
-        offset[j], width[j], levels[j] = filled, len(leaves), len(at)
+        above, priced = _above(h)
+        at, cost = above[:, leaves], np.round(priced[:, leaves] * float(cap[j])).astype(np.float32)
         kind[j] = TABLE if len(leaves) <= WIDEST_TABLE else CLIMB
         if kind[j] == TABLE:
-            table = _table(at, cost, float(cap[j]))
-            at, cost = np.zeros(table.shape, np.int32), table
-        data.append(cost.ravel().astype(np.float32))
-        nodes.append(at.ravel().astype(np.int32))
+            cost = _table(at, cost, cap[j])
+            at = np.zeros(cost.shape, np.int32)
+        else:
+            apart = _joining(at)
+            at, cost = at[apart], cost[apart]
+        offset[j], width[j], levels[j] = filled, len(leaves), len(at)
+        data.append(cost.ravel())
+        nodes.append(at.ravel())
         filled += cost.size
     return Costs(kind, cap, offset, width, levels, np.concatenate(data), np.concatenate(nodes)), points
 
 
-def _climb(h: Hierarchy, leaves: np.ndarray, cap: float) -> tuple[np.ndarray, np.ndarray]:
-    """(L, u) node and cost in units of each leaf at the levels between the leaves and the root, those that join no two left out."""
-    at, cost = [np.zeros((0, len(leaves)), np.int32)], [np.zeros((0, len(leaves)))]
-    for level in range(1, h.levels):
-        node = h.nodes[level][leaves]
-        if len(np.unique(node)) == len(node) and len(node) > 1:
-            continue
-        at.append(node[None, :])
-        cost.append(np.round(prices(h, level)[leaves] * cap)[None, :])
-    return np.concatenate(at), np.concatenate(cost)
+@kept
+def _above(h: Hierarchy) -> tuple[np.ndarray, np.ndarray]:
+    """(L - 1, m) int32 node and float64 cost of each leaf at every level above the leaves."""
+    levels = range(1, h.levels)
+    return np.stack([h.nodes[level] for level in levels]).astype(np.int32), np.stack([prices(h, level) for level in levels])
 
 
-def _table(at: np.ndarray, cost: np.ndarray, cap: float) -> np.ndarray:
-    """(u, u) cost of each pair of ranks."""
-    table = np.full((at.shape[1], at.shape[1]), cap)
-    for node, price in zip(at[::-1], cost[::-1], strict=True):
-        table = np.where(node[:, None] == node[None, :], price[:, None], table)
-    np.fill_diagonal(table, 0)
+def _joining(at: np.ndarray) -> np.ndarray:
+    """(L - 1,) bool: the levels at which some two of at least two leaves have one node; all others would be climbed in vain."""
+    return np.array([at.shape[1] == 1 or len(np.unique(node)) < len(node) for node in at])
+
+
+@compiled
+def _table(at: np.ndarray, cost: np.ndarray, cap: Real) -> np.ndarray:
+    """(u, u) float32 cost of each pair of u leaves: of the lowest node over both."""
+    levels, u = at.shape
+    table = np.full((u, u), np.float32(cap))
+    for a in range(u):
+        table[a, a] = 0.0
+        for b in range(a):
+            for level in range(levels):
+                if at[level, a] == at[level, b]:
+                    table[a, b] = table[b, a] = cost[level, a]
+                    break
     return table
 
 
