@@ -61,7 +61,7 @@ def borders(spark: SparkSession, problem: Problem, cells: DataFrame, block_combi
     sizes = [most] + [max(most, min(WIDEST_BLOCK, ACROSS * most))] * (0 if quick else passes)
     trees = _trees(problem, codes, rows, sizes, share)
     told = f"{count} cells of about {combinations} combinations sent to {trees[0].blocks} blocks by a sample of {len(rows)}"
-    return Borders(tuple(trees), tuple(sizes[: len(trees)]), _tasks(spark, count), quick, combinations, told)
+    return Borders(tuple(trees), tuple(sizes[: len(trees)]), tasks(spark, count), quick, combinations, told)
 
 
 def _drawn(problem: Problem, cells: DataFrame, share: float) -> tuple[np.ndarray, np.ndarray]:
@@ -96,7 +96,7 @@ def _block_size(problem: Problem, combinations: int) -> int:
     return min(max(block_size(combinations), wanted), WIDEST_BLOCK)
 
 
-def _tasks(spark: SparkSession, lines: int) -> int:
+def tasks(spark: SparkSession, lines: int) -> int:
     """Small enough to be retried, at least as many as the session shuffles into."""
     try:
         least = int(setting(spark, "spark.sql.shuffle.partitions", "200"))

@@ -14,7 +14,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
 from anon_spark import anonymize
-from anon_spark.algorithms.local_blocks import _tasks
+from anon_spark.algorithms.local_borders import tasks
 from anon_spark.domain.errors import ConfigurationError
 from anon_spark.io.catalog import SKIPS
 from anon_spark.plans import local
@@ -84,7 +84,7 @@ def test_a_job_runs_to_its_end_and_publishes_the_same(
 
 def test_a_setting_that_is_not_told_has_its_default(serverless: SparkSession) -> None:
     assert setting(serverless, PARTITIONS, "200") == "200" and not any(is_true(serverless, name) for name in SKIPS)
-    assert _tasks(serverless, 10) == 200
+    assert tasks(serverless, 10) == 200
     with pytest.raises(AnalysisException, match="CONFIG_NOT_AVAILABLE"):
         serverless.conf.get(PARTITIONS, "200")
     with pytest.raises(AnalysisException, match="NOT_SUPPORTED_WITH_SERVERLESS"):
