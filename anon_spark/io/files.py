@@ -1,4 +1,4 @@
-"""Directories and small files where Spark's side keeps them: staging, putting in place, removing.
+"""Directories and small files where Spark's side keeps them.
 
 The one room that may reach Hadoop's file systems through the JVM, and that on classic sessions alone: there a path means what it
 means to Spark (its default file system, its credentials). Over Spark Connect paths are opened by pyarrow: local paths and mounts,
@@ -11,31 +11,36 @@ import contextlib
 import os
 import posixpath
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Protocol
-from urllib.parse import unquote
 
 from pyarrow import fs
 from pyspark.sql import SparkSession
 
-from anon_spark.domain.errors import ConfigurationError, Fault, PlatformError
-from anon_spark.domain.policy import Sink
+from anon_spark.domain.errors import PlatformError
 from anon_spark.io.spark_errors import SPARK_ERRORS, error_class
 
-HIDDEN = ".anon-spark-"
-"""Prefix of our own directories; Spark takes names with a leading dot for hidden and never reads them by accident."""
 FILE_ERRORS = (OSError, PlatformError, *SPARK_ERRORS)
 """What the methods of ``Files`` raise."""
 
 
 class Files(Protocol):
-    """What is needed of a file system. Paths are as configured; every method raises one of FILE_ERRORS on failure."""
+    """What is needed of a file system. Paths are as configured; every method raises one of FILE_ERRORS on failure.
+
+    create: makes a file where none is and tells whether it did; changed: seconds, by the file system's own clock; names: of what lies
+    in a directory; delete_empty: a directory, if nothing is in it, and never raises.
+    """
 
     def exists(self, path: str) -> bool: ...
     def is_file(self, path: str) -> bool: ...
     def rename(self, source: str, target: str) -> None: ...
     def delete(self, path: str) -> None: ...
     def write(self, path: str, text: str) -> None: ...
+    def create(self, path: str, text: str) -> bool: ...
+    def read(self, path: str) -> str: ...
+    def changed(self, path: str) -> float: ...
+    def names(self, path: str) -> list[str]: ...
+    def delete_empty(self, path: str) -> None: ...
 
 
 def is_connect(spark: SparkSession) -> bool:
@@ -61,111 +66,6 @@ def file_faults(where: str, key: str, what: str) -> Iterator[None]:
         raise PlatformError(
             f"{where}: {key}: {what} ({error_class(error)}); are its path and rights as they should be?"
         ) from None
-
-
-def refuse_relative(spark: SparkSession, where: str, paths: dict[str, str | None]) -> None:
-    """Over Connect a relative path would be resolved by a server whose working directory nobody knows: ConfigurationError."""
-    if not is_connect(spark):
-        return
-    faults = [
-        Fault(
-            where,
-            key,
-            f"the relative path {path!r}",
-            "an absolute path or a URI over Spark Connect",
-            "paths belong to Spark's side",
-        )
-        for key, path in paths.items()
-        if path and "://" not in path and not path.startswith(("/", "dbfs:", "file:"))
-    ]
-    if faults:
-        raise ConfigurationError(faults)
-
-
-def refuse_patterns(where: str, paths: Mapping[str, str | None]) -> None:
-    """ConfigurationError for a path to write that Spark would read back as a pattern."""
-    expected = "a path without any of * ? [ ] { } \\"
-    faults = [
-        Fault(where, key, repr(path), expected, "rename it")
-        for key, path in paths.items()
-        if path and set(path) & set("*?[]{}\\")
-    ]
-    if faults:
-        raise ConfigurationError(faults)
-
-
-def real_place(path: str) -> str:
-    """One spelling of a place: links followed and ``file:`` taken off where it is local."""
-    if "://" in path and not path.startswith("file://"):
-        return path.rstrip("/")
-    plain = unquote("/" + path.removeprefix("file:").lstrip("/")) if path.startswith("file:") else path
-    return os.path.realpath(plain)
-
-
-def staging_of(target: str, release_id: str) -> str:
-    """A hidden directory beside ``target``, on the same file system, so that a rename can put what is in it in place."""
-    parent, name = posixpath.split(target.rstrip("/"))
-    return posixpath.join(parent, f"{HIDDEN}{name}-{release_id}")
-
-
-def inside(staging: str) -> str:
-    """Where the release is written in its staging directory: Spark warns of a path whose own name is hidden."""
-    return posixpath.join(staging, "release")
-
-
-def put_in_place(files: Files, staging: str, sink: Sink, where: str) -> None:
-    """Make the staged release the published one, and remove the staging directory.
-
-    With ``overwrite`` the old release is moved into the staging directory first and brought back on failure.
-    """
-    staged, target = inside(staging), str(sink.path).rstrip("/")
-    refuse_existing(files, sink, where)
-    with file_faults(where, "output.path", "the release could not be put in place"):
-        try:
-            if files.exists(target):
-                files.rename(target, _aside(staging))
-            files.rename(staged, target)
-        except BaseException:
-            bring_back(files, staging, target)
-            raise
-    # published is published: what is left of the old release is removed as far as that can be done
-    with contextlib.suppress(*FILE_ERRORS):
-        files.delete(staging)
-
-
-def bring_back(files: Files, staging: str, target: str) -> None:
-    """Move an old release that stands aside back to its place, unless that is taken. Raises one of FILE_ERRORS."""
-    if files.exists(_aside(staging)) and not files.exists(target):
-        files.rename(_aside(staging), target)
-
-
-def _aside(staging: str) -> str:
-    """Where the old release stands while the new one takes its place."""
-    return posixpath.join(staging, "old")
-
-
-def refuse_existing(files: Files, sink: Sink, where: str) -> None:
-    """ConfigurationError where the output exists and ``mode`` is error."""
-    with file_faults(where, "output.path", "it could not be looked for"):
-        taken = sink.mode == "error" and files.exists(str(sink.path))
-    if taken:
-        fault = Fault(
-            where, "output.path", f"{sink.path} exists already", "a new path", "choose another, or set output.mode: overwrite"
-        )
-        raise ConfigurationError([fault])
-
-
-def refuse_file(files: Files, path: str, where: str, key: str) -> None:
-    """ConfigurationError where a directory can't be made at ``path``, because a file stands there or above it."""
-    with file_faults(where, key, "it could not be looked for"):
-        above = path.rstrip("/")
-        while above and not files.exists(above):
-            above = posixpath.dirname(above)
-            above = "" if above.endswith((":", ":/")) else above
-        taken = bool(above) and files.is_file(above)
-    if taken:
-        found = f"{path}, which is a file" if above == path.rstrip("/") else f"{path}, below the file {above}"
-        raise ConfigurationError([Fault(where, key, found, "a directory, or a new path", "choose another")])
 
 
 class _HadoopFiles:
@@ -214,6 +114,59 @@ class _HadoopFiles:
             stream.close()
 
 
+    def create(self, path: str, text: str) -> bool:
+        if self._local:
+            return _created(_plain(path), text)
+        try:
+            stream = self._fs.create(self._path(path), False)
+        except SPARK_ERRORS:
+            if self.exists(path):
+                return False
+            raise
+        try:
+            stream.write(bytearray(text.encode()))
+        finally:
+            stream.close()
+        return True
+
+    def read(self, path: str) -> str:
+        if self._local:
+            return _read(_plain(path))
+        stream = self._fs.open(self._path(path))
+        try:
+            return bytes(stream.readAllBytes()).decode()
+        finally:
+            stream.close()
+
+    def changed(self, path: str) -> float:
+        if self._local:
+            return os.stat(_plain(path)).st_mtime
+        return float(self._fs.getFileStatus(self._path(path)).getModificationTime()) / 1000
+
+    def names(self, path: str) -> list[str]:
+        return [str(status.getPath().getName()) for status in self._fs.listStatus(self._path(path))]
+
+    def delete_empty(self, path: str) -> None:
+        # without leave to delete what is in it, a directory that holds something stays
+        with contextlib.suppress(*FILE_ERRORS):
+            self._fs.delete(self._path(path), False)
+
+
+def _created(path: str, text: str) -> bool:
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    try:
+        with open(path, "xb") as file:
+            file.write(text.encode())
+    except FileExistsError:
+        return False
+    return True
+
+
+def _read(path: str) -> str:
+    with open(path, "rb") as file:
+        return file.read().decode()
+
+
 def _plain(path: str) -> str:
     """A local path without its scheme."""
     return "/" + path.removeprefix("file:").lstrip("/") if path.startswith("file:") else path
@@ -258,3 +211,29 @@ class _ArrowFiles:
         self._fs.create_dir(posixpath.dirname(self._path(path)), recursive=True)
         with self._fs.open_output_stream(self._path(path)) as stream:
             stream.write(text.encode())
+
+    def create(self, path: str, text: str) -> bool:
+        if isinstance(self._fs, fs.LocalFileSystem):
+            return _created(self._path(path), text)
+        if self.exists(path):
+            return False
+        self.write(path, text)
+        return True
+
+    def read(self, path: str) -> str:
+        with self._fs.open_input_stream(self._path(path)) as stream:
+            return bytes(stream.read()).decode()
+
+    def changed(self, path: str) -> float:
+        found = self._fs.get_file_info(self._path(path)).mtime_ns
+        if found is None:
+            raise PlatformError(f"{path}: the file system does not tell when it was changed")
+        return float(found) / 1e9
+
+    def names(self, path: str) -> list[str]:
+        return [str(info.base_name) for info in self._fs.get_file_info(fs.FileSelector(self._path(path)))]
+
+    def delete_empty(self, path: str) -> None:
+        if isinstance(self._fs, fs.LocalFileSystem):
+            with contextlib.suppress(OSError):
+                os.rmdir(self._path(path))

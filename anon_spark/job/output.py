@@ -14,15 +14,13 @@ from pyspark.sql import DataFrame, SparkSession
 
 from anon_spark.domain.errors import ConfigurationError, Fault
 from anon_spark.domain.policy import Policy, Sink
-from anon_spark.io.files import (
-    FILE_ERRORS,
+from anon_spark.io.claims import Claim, held
+from anon_spark.io.files import FILE_ERRORS, Files, file_faults, files_of, is_connect
+from anon_spark.io.spark_errors import SPARK_ERRORS
+from anon_spark.io.staging import (
     HIDDEN,
-    Files,
     bring_back,
-    file_faults,
-    files_of,
     inside,
-    is_connect,
     put_in_place,
     real_place,
     refuse_existing,
@@ -31,7 +29,6 @@ from anon_spark.io.files import (
     refuse_relative,
     staging_of,
 )
-from anon_spark.io.spark_errors import SPARK_ERRORS
 from anon_spark.io.tables import read_back
 
 LOOKS, PAUSE = 5, 0.3
@@ -42,13 +39,14 @@ log = logging.getLogger(__name__)
 @dataclass(frozen=True)
 class Output:
     """sink: the configured one, or a temporary one where the policy names none (``temporary``); staging: a directory of the run's own;
-    scratch: directories of intermediates, which never outlive the run."""
+    claim: on the output, None on a temporary one; scratch: directories of intermediates, which never outlive the run."""
 
     sink: Sink
     staging: str
     files: Files
     temporary: bool
     where: str
+    claim: Claim | None = None
     scratch: list[str] = field(default_factory=list)
 
     @property
@@ -56,9 +54,15 @@ class Output:
         """Where the run writes the release."""
         return inside(self.staging)
 
+    def held(self) -> contextlib.AbstractContextManager[None]:
+        """Hold the output against other runs. Raises OutputHeldError where one of them holds it."""
+        return contextlib.nullcontext() if self.claim is None else held(self.claim)
+
     def publish(self) -> None:
         """Put the staged release in place; a temporary one is where it should be already."""
         if not self.temporary:
+            if self.claim is not None:
+                self.claim.confirm()
             put_in_place(self.files, self.staging, self.sink, self.where)
 
     def remove(self) -> None:
@@ -142,7 +146,8 @@ def open_output(spark: SparkSession, policy: Policy, release_id: str) -> Output:
     target = policy.output.path
     files = files_of(spark, target)
     refuse_existing(files, policy.output, policy.where)
-    return Output(policy.output, staging_of(target, release_id), files, False, policy.where)
+    claim = Claim(files, target, release_id, policy.where)
+    return Output(policy.output, staging_of(target, release_id), files, False, policy.where, claim)
 
 
 def _temporary(spark: SparkSession, policy: Policy) -> str:

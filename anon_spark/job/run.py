@@ -70,16 +70,16 @@ def run(
         bound = bind_schema(table.schema, policy, case_sensitive(spark))
         output.refuse_input(table)
         policy = with_listed_values(spark, table.schema, policy)
-        job = _Job(
-            spark,
-            policy,
-            bound,
-            table,
-            Run(release_id, started, len(table.columns), null_rows_of(table, policy)),
-            Steps(on_start),
-            cautions,
-        )
-        with jobs_of(spark, f"anon-spark-{release_id}") as cancel:
+        with output.held(), jobs_of(spark, f"anon-spark-{release_id}") as cancel:
+            job = _Job(
+                spark,
+                policy,
+                bound,
+                table,
+                Run(release_id, started, len(table.columns), null_rows_of(table, policy)),
+                Steps(on_start),
+                cautions,
+            )
             try:
                 return job.finish(trees, output)
             except BaseException as error:

@@ -6,25 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
+from local_files import local, remote
 
 from anon_spark.domain.errors import ConfigurationError, PlatformError
 from anon_spark.domain.policy import Policy, Sink
-from anon_spark.io.files import Files, file_faults, files_of, inside, put_in_place, refuse_existing, staging_of
+from anon_spark.io.files import Files, file_faults
+from anon_spark.io.staging import inside, put_in_place, refuse_existing, staging_of
 from anon_spark.job import output as job
 from anon_spark.job.output import Output, report_files
-
-
-class Remote:
-    """What is asked of a Connect session here: nothing but its kind."""
-
-
-Remote.__module__ = "pyspark.sql.connect.session"
-
-
-def local(path: Path | str) -> Files:
-    session: SparkSession = Remote()  # type: ignore[assignment]
-    return files_of(session, str(path))
 
 
 class Failing:
@@ -152,7 +141,7 @@ def policy_with(report: Path) -> Policy:
 
 
 def test_a_report_is_renamed_after_the_release_and_withdrawn_with_it(tmp_path: Path) -> None:
-    session: SparkSession = Remote()  # type: ignore[assignment]
+    session = remote()
     texts = {"report.json": "{}", "report.html": "<p>"}
     with report_files(session, policy_with(tmp_path / "r"), "id", texts):
         assert set(held(tmp_path)) == {"r/.anon-spark-id-report.json", "r/.anon-spark-id-report.html"}
