@@ -27,6 +27,10 @@ def load(path: str | os.PathLike[str], sets: Sequence[str] = (), look: Look | No
         if not notes.found and not sets:
             notes.add((), "nothing: the file is empty", "a mapping such as job: lattice")
         notes.stop()
+    elif not isinstance(raw, Mapping):
+        # never what it says: it may be a file of data
+        notes.add((), "a list" if isinstance(raw, list) else "a text that is no YAML mapping", "a mapping such as job: lattice")
+        notes.stop()
     return build(override(raw, sets, notes), notes, look)
 
 

@@ -88,8 +88,11 @@ class Claim:
         if age < DEAD and not _is_gone(holder):
             raise OutputHeldError(self._told(holder))
         aside = f"{probe}-dead"
-        self.files.rename(self.path, aside)
-        found = self._holder(aside)
+        try:
+            self.files.rename(self.path, aside)
+            found = self._holder(aside)
+        except (FileNotFoundError, PlatformError):
+            return  # another run has just taken it over
         if found != holder:  # another run took it over in between
             self.files.rename(aside, self.path)
             raise OutputHeldError(self._told(found))

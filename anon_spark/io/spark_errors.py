@@ -8,7 +8,17 @@ from contextlib import contextmanager
 
 from pyspark.errors import AnalysisException, IllegalArgumentException
 
-from anon_spark.domain.errors import AnonError, ConfigurationError, DataError, Fault, FaultsError, InternalError, PlatformError
+from anon_spark.domain.errors import (
+    AnonError,
+    ConfigurationError,
+    DataError,
+    Fault,
+    FaultsError,
+    InfeasibleError,
+    InternalError,
+    NoneFoundError,
+    PlatformError,
+)
 from anon_spark.plans.settings import SPARK_ERRORS as SPARK_ERRORS
 from anon_spark.plans.settings import Py4JError
 
@@ -56,14 +66,20 @@ _WORD = re.compile(r"\b[A-Za-z]\w+\b")
 
 
 @contextmanager
-def spark_faults(where: str, key: str, kind: type[FaultsError] = DataError) -> Iterator[None]:
+def spark_faults(
+    where: str, key: str, kind: type[FaultsError] = DataError, path: str | None = None, absent: str = "check its spelling"
+) -> Iterator[None]:
     """Spark's exceptions about a source or a sink as ours, by the names that Spark gives them: their texts may hold values of the data.
 
-    kind: what a plan that Spark refuses is: DataError for a source, ConfigurationError for a sink.
+    kind: what a plan that Spark refuses is: DataError for a source, ConfigurationError for a sink. path: of the source; absent: what
+    to do where nothing lies there.
     """
     try:
         yield
     except (AnalysisException, IllegalArgumentException) as error:
+        if path is not None and "PATH_NOT_FOUND" in names_in(error):
+            there = Fault(where, f"{key}.path", f"nothing at {path}", "a file or directory that Spark can see", absent)
+            raise kind([there]) from None
         mistake = isinstance(error, IllegalArgumentException) or not names_in(error).isdisjoint(MISTAKES)
         advice = "check format, path, table, options and rights"
         fault = Fault(where, key, error_class(error), "what Spark can read or write", advice)
@@ -75,9 +91,16 @@ def spark_faults(where: str, key: str, kind: type[FaultsError] = DataError) -> I
 
 @contextmanager
 def job_faults(where: str) -> Iterator[None]:
-    """Spark's exceptions from the middle of a job as ours: the input that fails, the platform, or a plan of our own that is wrong."""
+    """Spark's exceptions from the middle of a job as ours: the input that fails, the platform, or a plan of our own that is wrong.
+
+    What no release can hold, or none was found for, is told with the name of the configuration, as all else is.
+    """
     try:
         yield
+    except (InfeasibleError, NoneFoundError) as error:
+        if str(error).startswith(f"{where}: "):
+            raise
+        raise type(error)(f"{where}: {error}") from None
     except SPARK_ERRORS as error:
         if isinstance(error, AnalysisException) and not unreadable(error):
             raise InternalError(f"{where}: Spark refused a plan ({error_class(error)}); please report it") from None

@@ -27,7 +27,7 @@ def read(spark: SparkSession, source: Source, where: str, texts: Collection[str]
     Raises ConfigurationError for options that lose rows, for formats and queries that Spark does not know, DataError where the source
     is missing, has no columns, can't be read, or would be misread.
     """
-    with spark_faults(where, "input"):
+    with spark_faults(where, "input", path=source.path):
         table = _table(spark, source, where, texts)
         if not table.columns:
             fault = Fault(where, "input", "no column at all", "a table", "is its file empty?")
@@ -163,7 +163,7 @@ def read_back(spark: SparkSession, sink: Sink, path: str, schema: T.StructType) 
 
 def read_release(spark: SparkSession, sink: Sink, where: str) -> DataFrame:
     """A release that was published before, by whatever schema its files show. Raises DataError where there is none."""
-    with spark_faults(where, "output"):
+    with spark_faults(where, "output", path=sink.path, absent="run the job first, or check its spelling"):
         release = spark.read.format(sink.format).options(**read_options(sink)).load(sink.path)
         if not release.columns:
             raise DataError([Fault(where, "output", "no column at all", "a release", "was it published?")])

@@ -49,12 +49,12 @@ def _is_beyond(number: Fraction | str | None) -> bool:
     if isinstance(number, str):
         found = parse("decimal", number)
         number = Fraction(found) if isinstance(found, (int, Decimal)) else None
-    return number is not None and (abs(number) >= LARGEST or (number * FINEST).denominator != 1)
+    return number is not None and (not -LARGEST < number < LARGEST or (number * FINEST).denominator != 1)
 
 
 def _is_large(text: str) -> bool:
     found = parse("decimal", text)
-    return isinstance(found, (int, Decimal)) and abs(found) >= LARGEST
+    return isinstance(found, (int, Decimal)) and not -LARGEST < found < LARGEST
 
 
 def _shown(number: Fraction | str | None) -> str:

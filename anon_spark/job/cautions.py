@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from pyspark.sql import DataFrame
+from pyspark.sql import types as T
 
 from anon_spark.domain.counting import counted
+from anon_spark.domain.policy import Policy
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import LocalRecoding, Recoding
 from anon_spark.plans.box_tables import CLASSES, END, PLACE, rare_codes, rare_ends
@@ -43,6 +45,17 @@ def lists(problem: Problem, texts: Sequence[str]) -> tuple[str, ...]:
                 "Each is taken for one value, the same parts in another order for another: sort or split them in a query, if lists."
             )
     return tuple(told)
+
+
+def numbers_as_text(schema: T.StructType, policy: Policy) -> tuple[str, ...]:
+    """A warning a column that is declared as text while the table holds numbers: zeros that a text had in front are gone by then."""
+    numbers = {field.name for field in schema.fields if isinstance(field.dataType, T.NumericType)}
+    return tuple(
+        f"{column.name}: declared as text (type: string), but the table holds numbers: where a text began with zeros they are gone, "
+        "and masks and labels differ from the text's (02169 is 2169, 21**). Read the column as text."
+        for column in policy.quasi_identifiers
+        if column.type == "string" and column.name in numbers
+    )
 
 
 def parts_shared(values: Sequence[str]) -> int:

@@ -8,11 +8,11 @@ from pyspark.sql import DataFrame, SparkSession
 
 from anon_spark.algorithms.lattice import refuse_infeasible
 from anon_spark.algorithms.node_space import lattice_size
-from anon_spark.domain.errors import ConfigurationError, InfeasibleError
+from anon_spark.domain.errors import InfeasibleError
 from anon_spark.domain.policy import Policy
 from anon_spark.io.catalog import unseen
 from anon_spark.io.spark_errors import job_faults
-from anon_spark.job.cautions import lists
+from anon_spark.job.cautions import lists, numbers_as_text
 from anon_spark.job.decide import refuse_large
 from anon_spark.job.gather import gather, null_rows_of, read_trees, without_null_rows
 from anon_spark.job.listed import absent_listed, with_listed_values
@@ -36,6 +36,7 @@ def check(
         cautions = () if table is not None else unseen(spark, policy.input)
         table = source_of(spark, policy) if table is None else table
         bound = bind_schema(table.schema, policy, case_sensitive(spark))
+        cautions = (*cautions, *numbers_as_text(table.schema, policy))
         policy = with_listed_values(spark, table.schema, policy)
         null_rows = null_rows_of(table, policy)
         usable = without_null_rows(table, policy)
@@ -49,10 +50,7 @@ def check(
             feasibility.append(str(error))
         lattice = policy.job == "lattice"
         if lattice:
-            try:
-                refuse_large(problem, policy)
-            except ConfigurationError as error:
-                feasibility.append(str(error))
+            refuse_large(problem, policy)
         texts = [raw.name for raw in bound.quasi_identifiers if raw.kind == "text"]
         types = {field.name: field.dataType.simpleString() for field in table.schema.fields}
         return Plan(

@@ -19,6 +19,7 @@ from anon_spark.io.jobs import jobs_of
 from anon_spark.io.spark_errors import job_faults
 from anon_spark.io.tables import read
 from anon_spark.job.account import Run, write_report
+from anon_spark.job.cautions import numbers_as_text
 from anon_spark.job.decide import decide_levels
 from anon_spark.job.decide_groups import decide_groups
 from anon_spark.job.gather import Gathered, gather, null_rows_of, read_trees, without_null_rows
@@ -68,6 +69,7 @@ def run(
             cautions = ()
             refuse_session(spark, policy.where)
         bound = bind_schema(table.schema, policy, case_sensitive(spark))
+        cautions = (*cautions, *numbers_as_text(table.schema, policy))
         output.refuse_input(table)
         policy = with_listed_values(spark, table.schema, policy)
         with output.held(), jobs_of(spark, f"anon-spark-{release_id}") as cancel:

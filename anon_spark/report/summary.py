@@ -94,7 +94,8 @@ def _columns(report: Report, examples: Sequence[words.Example]) -> Table | None:
     table.add_column("level" if report.lattice else "lost", justify="right", no_wrap=True)
     table.add_column("before -> after" if told else "", no_wrap=True, overflow="ellipsis")
     for name, figure in list(chosen.items())[:MOST_COLUMNS]:
-        table.add_row(Text(name), figure, Text(";  ".join(told.get(name, [])[:EXAMPLES_A_COLUMN])))
+        rare = "(no value that enough rows share)" if told else ""
+        table.add_row(Text(name), figure, Text(";  ".join(told.get(name, [])[:EXAMPLES_A_COLUMN]) or rare))
     if len(chosen) > MOST_COLUMNS:
         table.add_row(f"and {len(chosen) - MOST_COLUMNS} more", "", "")
     return table

@@ -113,7 +113,7 @@ def test_an_audit_refuses_a_release_that_was_tampered_with(door: Door, spark: Sp
     audited = door.call("audit")
     told(audited, 5, "audit: k-anonymity")
     assert "k-anonymity: FAILS (worst class: 1)" in audited.stdout
-    told(door.call("audit", output={"path": str(door.out / "none")}), 3, "output: found PATH_NOT_FOUND")
+    told(door.call("audit", output={"path": str(door.out / "none")}), 3, "output.path: found nothing at")
     told(door.call("audit", output={"path": str(door.conf)}), 3, "output: found ")
 
 
@@ -148,7 +148,7 @@ def test_values_outside_a_hierarchy_are_counted_and_named_only_when_asked(door: 
 @pytest.mark.parametrize(
     ("source", "code", "text"),
     [
-        ({"format": "csv", "path": "{}/none.csv"}, 3, "input: found PATH_NOT_FOUND"),
+        ({"format": "csv", "path": "{}/none.csv"}, 3, "input.path: found nothing at"),
         ({"format": "parquet", "path": "{}/nothing"}, 3, "input: found UNABLE_TO_INFER_SCHEMA"),
         ({"format": "csv", "path": "{}/empty.csv"}, 3, "input: found no column at all"),
         ({"format": "parkett", "path": "{}/in.csv"}, 2, "input: found DATA_SOURCE_NOT_FOUND"),

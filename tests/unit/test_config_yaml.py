@@ -225,7 +225,7 @@ def test_values_that_hold_themselves_or_swell_are_refused_at_once():
         (b"", "nothing: the file is empty"),
         (b"# only a comment\n", "nothing: the file is empty"),
         (b"- a\n- b\n", "a list; expected a mapping"),
-        (b"just text\n", "'just text'; expected a mapping"),
+        (b"just text\n", "a text that is no YAML mapping; expected a mapping"),
         (b"a: 1\nb: \xff\n", "bytes that are not UTF-8 on line 2"),
         ("a: 1".encode("utf-16"), "bytes that are not UTF-8 on line 1"),
     ],
