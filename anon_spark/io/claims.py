@@ -14,18 +14,20 @@ import posixpath
 import re
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from anon_spark.domain.errors import OutputHeldError, PlatformError
+from anon_spark.domain.errors import OutputHeldError
 from anon_spark.io.files import FILE_ERRORS, Files, file_faults
 from anon_spark.io.staging import HIDDEN, bring_back, staging_of
 
 BEAT, DEAD = 20.0, 300.0
 """Seconds between two signs of life, and without one after which a run is taken for dead."""
-TRIES = 3
+TRIES, PAUSE = 20, 0.05
+"""How often, and how many seconds apart, a run tries again where others are about to take over a dead one's claim."""
 log = logging.getLogger(__name__)
 
 
@@ -73,31 +75,51 @@ class Claim:
                 self.files.delete(self.path)
 
     def _judge(self) -> None:
-        """Remove the file of a dead run. Raises OutputHeldError for one that lives."""
+        """Remove the file of a dead run. Raises OutputHeldError for one that lives.
+
+        Only who has made a second file may remove the first, having looked at it again: else two runs that saw the same dead one
+        could each remove what the other had made by then.
+        """
+        self._refuse_living()
+        if not self.files.create(self._takeover, ""):
+            with suppress(*FILE_ERRORS):
+                if self._age(self._takeover) >= DEAD:
+                    self.files.delete(self._takeover)
+            time.sleep(PAUSE)
+            return
+        try:
+            if self._refuse_living():
+                self.files.delete(self.path)
+                log.warning("a run that did not end left its claim on %s: it was removed", self.target)
+        finally:
+            with suppress(*FILE_ERRORS):
+                self.files.delete(self._takeover)
+
+    @property
+    def _takeover(self) -> str:
+        return f"{self.path}-removed"
+
+    def _refuse_living(self) -> bool:
+        """Whether a dead run's file is there. Raises OutputHeldError for that of a run that lives."""
+        try:
+            holder, age = self._holder(self.path), self._age(self.path)
+        except FILE_ERRORS:
+            if self.files.exists(self.path):
+                raise
+            return False
+        if age < DEAD and not _is_gone(holder):
+            raise OutputHeldError(self._told(holder))
+        return True
+
+    def _age(self, path: str) -> float:
+        """Seconds since a file was changed, by the file system's own clock: those of machines differ."""
         probe = f"{self.path}-{self.release_id}"
         try:
-            holder = self._holder(self.path)
-            # both times are the file system's own: clocks of machines differ
             self.files.write(probe, "")
-            age = self.files.changed(probe) - self.files.changed(self.path)
-        except (FileNotFoundError, PlatformError):
-            return  # it has just gone
+            return self.files.changed(probe) - self.files.changed(path)
         finally:
             with suppress(*FILE_ERRORS):
                 self.files.delete(probe)
-        if age < DEAD and not _is_gone(holder):
-            raise OutputHeldError(self._told(holder))
-        aside = f"{probe}-dead"
-        try:
-            self.files.rename(self.path, aside)
-            found = self._holder(aside)
-        except (FileNotFoundError, PlatformError):
-            return  # another run has just taken it over
-        if found != holder:  # another run took it over in between
-            self.files.rename(aside, self.path)
-            raise OutputHeldError(self._told(found))
-        log.warning("a run that did not end left its claim on %s: it was removed", self.target)
-        self.files.delete(aside)
 
     def _text(self) -> str:
         return json.dumps({"run": self.release_id, **_self()})
