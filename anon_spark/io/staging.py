@@ -78,7 +78,7 @@ def put_in_place(files: Files, staging: str, sink: Sink, where: str) -> None:
     with file_faults(where, "output.path", "the release could not be put in place"):
         try:
             if files.exists(target):
-                files.rename(target, _aside(staging))
+                files.rename(target, aside(staging))
             files.rename(staged, target)
         except BaseException:
             bring_back(files, staging, target)
@@ -90,11 +90,11 @@ def put_in_place(files: Files, staging: str, sink: Sink, where: str) -> None:
 
 def bring_back(files: Files, staging: str, target: str) -> None:
     """Move an old release that stands aside back to its place, unless that is taken. Raises one of FILE_ERRORS."""
-    if files.exists(_aside(staging)) and not files.exists(target):
-        files.rename(_aside(staging), target)
+    if files.exists(aside(staging)) and not files.exists(target):
+        files.rename(aside(staging), target)
 
 
-def _aside(staging: str) -> str:
+def aside(staging: str) -> str:
     """Where the old release stands while the new one takes its place."""
     return posixpath.join(staging, "old")
 

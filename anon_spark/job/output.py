@@ -19,6 +19,7 @@ from anon_spark.io.files import FILE_ERRORS, Files, file_faults, files_of, is_co
 from anon_spark.io.spark_errors import SPARK_ERRORS
 from anon_spark.io.staging import (
     HIDDEN,
+    aside,
     bring_back,
     inside,
     put_in_place,
@@ -31,15 +32,16 @@ from anon_spark.io.staging import (
 )
 from anon_spark.io.tables import read_back
 
-LOOKS, PAUSE = 5, 0.3
-"""How often, and how many seconds apart, what was removed is looked for again."""
+PAUSE, QUIET, LONGEST = 0.3, 1.5, 10.0
+"""Seconds between two looks for what was removed, without it for the last look, and to the last look in any case."""
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Output:
     """sink: the configured one, or a temporary one where the policy names none (``temporary``); staging: a directory of the run's own;
-    claim: on the output, None on a temporary one; scratch: directories of intermediates, which never outlive the run."""
+    claim: on the output, None on a temporary one; scratch: directories of intermediates, which never outlive the run; publishing: the
+    staging directory once it may hold the old release."""
 
     sink: Sink
     staging: str
@@ -48,6 +50,7 @@ class Output:
     where: str
     claim: Claim | None = None
     scratch: list[str] = field(default_factory=list)
+    publishing: list[str] = field(default_factory=list)
 
     @property
     def staged(self) -> str:
@@ -63,6 +66,7 @@ class Output:
         if not self.temporary:
             if self.claim is not None:
                 self.claim.confirm()
+            self.publishing.append(self.staging)
             put_in_place(self.files, self.staging, self.sink, self.where)
 
     def remove(self) -> None:
@@ -76,16 +80,27 @@ class Output:
         Tasks of a job that failed may write for a moment yet, and an interrupted client may have a job that is about to start: where
         there can be any, what was removed is watched until it stays away.
         """
+        start = seen = time.monotonic()
         watched = interrupted or self._is_staging()
-        for look in range(LOOKS if watched else 1):
-            time.sleep(PAUSE if look else 0)
+        while True:
             cancel()
+            if self._is_staging():
+                seen = time.monotonic()
             self.remove()
+            if not watched or time.monotonic() - seen >= QUIET or time.monotonic() - start >= LONGEST:
+                return
+            time.sleep(PAUSE)
 
     def _is_staging(self) -> bool:
         with contextlib.suppress(*FILE_ERRORS):
             return self.files.exists(self.staging)
         return True
+
+    def _is_aside(self) -> bool:
+        """Whether an old release is seen to stand in the staging directory."""
+        with contextlib.suppress(*FILE_ERRORS):
+            return self.files.exists(aside(self.staging))
+        return False
 
     def _remove_staging(self) -> None:
         with contextlib.suppress(*FILE_ERRORS):
@@ -93,8 +108,10 @@ class Output:
                 try:
                     bring_back(self.files, self.staging, str(self.sink.path).rstrip("/"))
                 except FILE_ERRORS:
-                    log.error("the release that was there before stands in %s and could not be moved back", self.staging)
-                    return
+                    # before publication began there is none to move back, and nothing to tell where no one answers
+                    if self.publishing or self._is_aside():
+                        log.error("the release that was there before stands in %s and could not be moved back", self.staging)
+                        return
             self.files.delete(self.staging)
 
     def scratch_path(self, directory: str, name: str) -> str:

@@ -223,7 +223,7 @@ def test_a_report_that_cannot_be_written_stops_the_release(door: Door, monkeypat
     def fails(*arguments: object) -> None:
         raise OSError(28, "No space left on device")
 
-    for kind in ("_HadoopFiles", "_ArrowFiles"):
+    for kind in ("_HadoopFiles", "_ArrowFiles", "LocalFiles"):
         monkeypatch.setattr(getattr(files, kind), "write", fails)
     told(door.call("run"), 7, "report.path: the report could not be written (No space left on device)")
     assert door.left() == set()
