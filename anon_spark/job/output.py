@@ -8,7 +8,7 @@ import posixpath
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -16,6 +16,7 @@ from anon_spark.domain.errors import ConfigurationError, Fault
 from anon_spark.domain.policy import Policy, Sink
 from anon_spark.io.claims import Claim, held
 from anon_spark.io.files import FILE_ERRORS, Files, file_faults, files_of, is_connect
+from anon_spark.io.places import normal, opened, target_of
 from anon_spark.io.spark_errors import SPARK_ERRORS
 from anon_spark.io.staging import (
     HIDDEN,
@@ -154,17 +155,19 @@ def open_output(spark: SparkSession, policy: Policy, release_id: str) -> Output:
     refuse_relative(spark, policy.where, paths)
     refuse_patterns(policy.where, {key: paths[key] for key in ("output.path", "settings.staging")})
     if policy.report is not None:
-        with file_faults(policy.where, "report.path", "it could not be looked for"):
-            report = files_of(spark, policy.report)
-        refuse_file(report, policy.report, policy.where, "report.path")
+        refuse_file(opened(spark, policy.report, policy.where, "report.path"), normal(policy.report), policy.where, "report.path")
+    if policy.settings.staging is not None:
+        opened(spark, policy.settings.staging, policy.where, "settings.staging")
     if policy.output is None or policy.output.path is None:
         staging = posixpath.join(_temporary(spark, policy), f"{HIDDEN}{release_id}")
         return Output(Sink(path=inside(staging)), staging, files_of(spark, staging), True, policy.where)
-    target = policy.output.path
-    files = files_of(spark, target)
-    refuse_existing(files, policy.output, policy.where)
+    files = opened(spark, policy.output.path, policy.where, "output.path")
+    target = target_of(files, policy.output.path, policy.where)
+    sink = replace(policy.output, path=target)
+    refuse_existing(files, sink, policy.where)
+    refuse_file(files, target, policy.where, "output.path")
     claim = Claim(files, target, release_id, policy.where)
-    return Output(policy.output, staging_of(target, release_id), files, False, policy.where, claim)
+    return Output(sink, staging_of(target, release_id), files, False, policy.where, claim)
 
 
 def _temporary(spark: SparkSession, policy: Policy) -> str:
@@ -184,10 +187,10 @@ def report_files(spark: SparkSession, policy: Policy, release_id: str, texts: di
 
     Raises PlatformError before the body alone: what is published then is published, and a warning tells where its report lies.
     """
-    path = policy.report
-    if path is None:
+    if policy.report is None:
         yield
         return
+    path = normal(policy.report)
     with file_faults(policy.where, "report.path", "the report could not be written"):
         files = files_of(spark, path)
     staged = {name: posixpath.join(path, f"{HIDDEN}{release_id}-{name}") for name in texts}
