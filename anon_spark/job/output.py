@@ -9,13 +9,16 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
 from anon_spark.domain.errors import ConfigurationError, Fault
-from anon_spark.domain.policy import Policy, Sink
+from anon_spark.domain.policy import FileHierarchy, Policy, Sink
 from anon_spark.io.claims import Claim, held
 from anon_spark.io.files import FILE_ERRORS, Files, file_faults, files_of, is_connect
+from anon_spark.io.foreign import refuse_foreign
+from anon_spark.io.hierarchy_files import find_tree
 from anon_spark.io.places import normal, opened, target_of
 from anon_spark.io.spark_errors import SPARK_ERRORS
 from anon_spark.io.staging import (
@@ -32,6 +35,7 @@ from anon_spark.io.staging import (
     staging_of,
 )
 from anon_spark.io.tables import read_back
+from anon_spark.job.gather import near_of
 
 PAUSE, QUIET, LONGEST = 0.3, 1.5, 10.0
 """Seconds between two looks for what was removed, without it for the last look, and to the last look in any case."""
@@ -130,7 +134,7 @@ class Output:
         """ConfigurationError where a file of the input lies in the output, by whatever links, globs or table names it was named."""
         if self.temporary or not self.files.exists(str(self.sink.path)):
             return
-        target = real_place(str(self.sink.path))
+        target = real_place(self.files.local(str(self.sink.path)) or str(self.sink.path))
         files: list[str] = []
         with contextlib.suppress(*SPARK_ERRORS):
             files = table.inputFiles()
@@ -166,8 +170,25 @@ def open_output(spark: SparkSession, policy: Policy, release_id: str) -> Output:
     sink = replace(policy.output, path=target)
     refuse_existing(files, sink, policy.where)
     refuse_file(files, target, policy.where, "output.path")
+    refuse_foreign(files, sink, policy.where, _needed(policy))
     claim = Claim(files, target, release_id, policy.where)
     return Output(sink, staging_of(target, release_id), files, False, policy.where, claim)
+
+
+def _needed(policy: Policy) -> dict[str, str]:
+    """What of the job's own, by name, may not lie in its output: what it reads, and what is for the owner alone."""
+    needed = {}
+    if Path(policy.where).is_file():
+        needed["the configuration"] = policy.where
+    for column in policy.columns:
+        if isinstance(column.hierarchy, FileHierarchy):
+            with contextlib.suppress(ConfigurationError):
+                needed[f"the hierarchy of {column.name},"] = str(find_tree(column.hierarchy.path, near_of(policy)))
+    if policy.report is not None:
+        needed["the report's directory"] = policy.report
+    if policy.settings.staging is not None:
+        needed["settings.staging"] = policy.settings.staging
+    return needed
 
 
 def _temporary(spark: SparkSession, policy: Policy) -> str:
