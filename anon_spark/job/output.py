@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import logging
 import posixpath
@@ -85,6 +86,9 @@ class Output:
         Tasks of a job that failed may write for a moment yet, and an interrupted client may have a job that is about to start: where
         there can be any, what was removed is watched until it stays away.
         """
+        if interrupted and self.files.local(self.staging) is not None:
+            # a command stops its session next: what a task of it wrote after the last look goes with the process
+            atexit.register(self.remove)
         start = seen = time.monotonic()
         watched = interrupted or self._is_staging()
         while True:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -31,6 +31,9 @@ class Failing:
         if self._left == -1:
             raise self._error
         return bool(done)
+
+    def local(self, path: str) -> str | None:
+        return self._files.local(path)
 
     def exists(self, path: str) -> bool:
         return self._do("exists", path)
@@ -240,3 +243,18 @@ def test_what_tasks_write_late_is_removed_until_they_are_quiet(
     given.withdraw(lambda: None, interrupted=True)
     assert held(tmp_path) == {} and bool(due) == left
     assert now[0] == pytest.approx(most if left else (late or [0])[-1] + job.QUIET, abs=2 * job.PAUSE + 0.01)
+
+
+@pytest.mark.parametrize("interrupted", [True, False])
+def test_what_is_written_until_the_process_ends_goes_with_it(
+    tmp_path: Path, interrupted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_exit: list[Callable[[], None]] = []
+    monkeypatch.setattr(job, "QUIET", 0)
+    monkeypatch.setattr(job.atexit, "register", at_exit.append)
+    given = prepared(tmp_path, old=True)
+    given.withdraw(lambda: None, interrupted)
+    given.files.write(f"{inside(given.staging)}/part", "late")
+    for call in at_exit:
+        call()
+    assert (set(held(tmp_path)) == {"release/part"}) == interrupted
