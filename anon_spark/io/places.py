@@ -53,12 +53,14 @@ def target_of(files: Files, path: str, where: str) -> str:
     Raises ConfigurationError for a link that leads nowhere, and for a name too long for the files beside it.
     """
     found = normal(path)
+    _refuse_root(found, where)
     own = files.local(found)
     if own is not None and (os.path.islink(own) or posixpath.basename(found) in (".", "..")):
         if not os.path.exists(own):
             raise _fault(where, "output.path", f"{path}, a link that leads nowhere", "a directory or a new path", "remove the link")
         scheme = re.match(r"\w+:", found)
         found = ("file:" if scheme else "") + os.path.realpath(own)
+        _refuse_root(found, where)
     if len(os.fsencode(posixpath.basename(found))) > MOST_BYTES - OWN_BYTES:
         raise _long(found, where, "output.path", MOST_BYTES - OWN_BYTES)
     return found
@@ -76,6 +78,13 @@ def _refuse_spelling(path: str, where: str, key: str) -> None:
     for name in path.split("/"):
         if len(os.fsencode(name)) > MOST_BYTES:
             raise _long(name, where, key, MOST_BYTES)
+
+
+def _refuse_root(path: str, where: str) -> None:
+    scheme = _SCHEME.fullmatch(path)
+    if (scheme[3] if scheme else path) in ("", "/"):
+        found = f"{path}, the root of a file system"
+        raise _fault(where, "output.path", found, "a directory in it", "nothing can stand beside a root and take its place")
 
 
 def _long(path: str, where: str, key: str, most: int) -> ConfigurationError:

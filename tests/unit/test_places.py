@@ -108,6 +108,20 @@ def test_a_colon_makes_a_scheme(path: str) -> None:
         opened(remote(), path, "job.yaml", "report.path")
 
 
+@pytest.mark.parametrize("path", ["/", "/a/..", "file:/", "file:///", "link"])
+def test_a_root_can_not_be_replaced(path: str, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("/")
+    given = str(tmp_path / path) if path == "link" else path
+    with pytest.raises(ConfigurationError, match=r"^job\.yaml: output\.path: found .*/, the root of a file system; expected"):
+        opening(given, "overwrite")
+
+
+@pytest.mark.parametrize("path", ["s3a://bucket", "s3a://bucket/", "hdfs:///", "hdfs://host:1/a/.."])
+def test_a_root_elsewhere(path: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="the root of a file system"):
+        target_of(local(tmp_path), path, "job.yaml")
+
+
 @pytest.mark.parametrize("mode", ["error", "overwrite"])
 def test_what_is_no_directory(tmp_path: Path, mode: str) -> None:
     (tmp_path / "nowhere").symlink_to("gone")
