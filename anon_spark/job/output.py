@@ -72,6 +72,9 @@ class Output:
         if not self.temporary:
             if self.claim is not None:
                 self.claim.confirm()
+                # somebody may have put something of their own there meanwhile
+                refuse_file(self.files, str(self.sink.path), self.where, "output.path")
+                refuse_foreign(self.files, self.sink, self.where, {})
             self.publishing.append(self.staging)
             put_in_place(self.files, self.staging, self.sink, self.where)
 

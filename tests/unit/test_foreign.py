@@ -10,14 +10,14 @@ from local_files import remote
 from anon_spark import Policy
 from anon_spark.domain.errors import ConfigurationError
 from anon_spark.io.foreign import foreign
-from anon_spark.job.output import open_output
+from anon_spark.job.output import Output, open_output
 
 
-def opening(folder: Path | str, conf: Path | str = "job.yaml", mode: str = "overwrite", **more: object) -> None:
+def opening(folder: Path | str, conf: Path | str = "job.yaml", mode: str = "overwrite", **more: object) -> Output:
     quasi = {"name": "a", "role": "quasi-identifier", "hierarchy": more.pop("hierarchy", "flat")}
     privacy = [{"model": "k-anonymity", "k": 2}]
     policy = Policy(columns=[quasi], privacy=privacy, output={"path": str(folder), "mode": mode}, where=str(conf), **more)
-    open_output(remote(), policy, "id")
+    return open_output(remote(), policy, "id")
 
 
 @pytest.mark.parametrize(
@@ -79,3 +79,17 @@ def test_the_jobs_own_files_are_told_by_name(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"which holds the report's directory .*report; expected"):
         opening(tmp_path / "out", report={"path": str(tmp_path / "report")})
     opening(tmp_path / "out", hierarchy={"path": str(tmp_path / "none.csv")})
+
+
+def test_what_came_into_the_old_release_during_the_run_is_not_removed(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/part-0").write_text("old")
+    output = opening(tmp_path / "out")
+    with output.held():
+        output.files.write(f"{output.staged}/part-0", "new")
+        (tmp_path / "out/notes.md").write_text("mine")
+        with pytest.raises(ConfigurationError, match=r"which holds 'notes\.md'"):
+            output.publish()
+        output.remove()
+        assert {path.name: path.read_text() for path in (tmp_path / "out").iterdir()} == {"part-0": "old", "notes.md": "mine"}
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
