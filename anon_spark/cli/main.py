@@ -131,3 +131,7 @@ def audit(conf: str, sets: tuple[str, ...], verbose: bool, debug: bool) -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Entry point."""
     cli.main(args=arguments, prog_name="anon-spark")
+
+
+if __name__ == "__main__":
+    main()

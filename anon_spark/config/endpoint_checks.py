@@ -13,6 +13,14 @@ from anon_spark.config.pieces import Piece
 
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.\-]+):(.*)$", re.DOTALL)
 _OWN_FORMATS = {".csv": "csv", ".json": "json", ".parquet": "parquet", ".orc": "orc", ".txt": "text", ".avro": "avro"}
+_NO_TABLE = frozenset(
+    (
+        "binaryfile", "console", "foreach", "foreachbatch", "hive", "image", "kafka", "libsvm", "memory", "noop", "rate",
+        "rate-micro-batch", "socket", "state-metadata", "statestore",
+    )
+)  # fmt: skip
+_NO_TABLE_CLASSES = ("binaryfile", "console", "foreach", "image", "kafka", "libsvm", "memory", "noop", "ratestream", "textsocket")
+"""Sinks that print, drop or send rows, and sources that are never written: nothing lies at a path to audit and to publish."""
 
 
 def check_endpoints(draft: Draft, notes: Notes) -> None:
@@ -43,6 +51,9 @@ def _source(piece: Piece[SourceKeys], keys: SourceKeys, notes: Notes) -> None:
 
 def _sink(piece: Piece[SinkKeys], keys: SinkKeys, notes: Notes) -> None:
     jdbc = keys.format.lower() == "jdbc"
+    if _is_no_table(keys.format):
+        expected = "a format of files that can be read back, such as parquet, orc, csv, json, avro or delta"
+        notes.add((*piece.key, "format"), repr(keys.format), expected, "the release is audited where it was written")
     given = [name for name in ("path", "table") if getattr(keys, name) is not None] + ["format jdbc"] * jdbc
     if len(given) > 1:
         notes.add(piece.key, " and ".join(given), "exactly one of path, table, or format jdbc with options")
@@ -51,6 +62,12 @@ def _sink(piece: Piece[SinkKeys], keys: SinkKeys, notes: Notes) -> None:
     elif jdbc and "options" not in piece.bad:
         for name in sorted({"url", "dbtable"} - {option.lower() for option in keys.options}):
             notes.add((*piece.key, "options"), f"no {name}", "url and dbtable for format jdbc")
+
+
+def _is_no_table(format_: str) -> bool:
+    """Whether a release in this format could not be read back: by Spark's short name, or by its class."""
+    name = format_.strip().lower()
+    return name in _NO_TABLE or (name.startswith("org.apache.spark.") and name.rsplit(".", 1)[1].startswith(_NO_TABLE_CLASSES))
 
 
 def _partitions(draft: Draft, keys: SinkKeys, notes: Notes) -> None:

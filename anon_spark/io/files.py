@@ -1,8 +1,8 @@
 """Directories and small files where Spark's side keeps them.
 
 The one room that may reach Hadoop's file systems through the JVM, and that on classic sessions alone: there a path means what it
-means to Spark (its default file system, its credentials). Over Spark Connect paths are opened by pyarrow: local paths and mounts,
-or an object store by its URI.
+means to Spark (its default file system, its credentials). Over Spark Connect an object store is opened by pyarrow, by its URI. Local
+paths and mounts need neither (io/local_files.py).
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 import posixpath
-import shutil
 from collections.abc import Iterator
 from typing import Any, Protocol
 
@@ -18,6 +17,7 @@ from pyarrow import fs
 from pyspark.sql import SparkSession
 
 from anon_spark.domain.errors import PlatformError
+from anon_spark.io.local_files import LocalFiles, is_local
 from anon_spark.io.spark_errors import SPARK_ERRORS, error_class
 
 FILE_ERRORS = (OSError, PlatformError, *SPARK_ERRORS)
@@ -27,10 +27,12 @@ FILE_ERRORS = (OSError, PlatformError, *SPARK_ERRORS)
 class Files(Protocol):
     """What is needed of a file system. Paths are as configured; every method raises one of FILE_ERRORS on failure.
 
-    create: makes a file where none is and tells whether it did; changed: seconds, by the file system's own clock; names: of what lies
-    in a directory; delete_empty: a directory, if nothing is in it, and never raises.
+    local: the path on this machine, absolute, None where the file system is elsewhere; exists: a link that leads nowhere does, too;
+    create: makes a file where none is and tells whether it did; changed: seconds, by the file system's own clock; names: of what
+    lies in a directory; delete_empty: a directory, if nothing is in it, and never raises.
     """
 
+    def local(self, path: str) -> str | None: ...
     def exists(self, path: str) -> bool: ...
     def is_file(self, path: str) -> bool: ...
     def rename(self, source: str, target: str) -> None: ...
@@ -50,7 +52,13 @@ def is_connect(spark: SparkSession) -> bool:
 
 def files_of(spark: SparkSession, path: str) -> Files:
     """The file system that holds ``path``."""
-    return _ArrowFiles(path) if is_connect(spark) else _HadoopFiles(spark, path)
+    if is_connect(spark):
+        return LocalFiles(os.getcwd()) if is_local(path) else _ArrowFiles(path)
+    jvm: Any = spark._jvm
+    found = jvm.org.apache.hadoop.fs.Path(path).getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
+    if str(found.getUri().getScheme()) == "file":
+        return LocalFiles(str(found.getWorkingDirectory().toUri().getPath()))
+    return _HadoopFiles(jvm, found)
 
 
 @contextlib.contextmanager
@@ -71,13 +79,14 @@ def file_faults(where: str, key: str, what: str) -> Iterator[None]:
 class _HadoopFiles:
     """Hadoop's file system of a path, through the JVM of a classic session."""
 
-    def __init__(self, spark: SparkSession, path: str):
-        self._jvm: Any = spark._jvm
-        self._fs = self._path(path).getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
-        self._local = str(self._fs.getUri().getScheme()) == "file"
+    def __init__(self, jvm: Any, filesystem: Any):
+        self._jvm, self._fs = jvm, filesystem
 
     def _path(self, path: str) -> Any:
         return self._jvm.org.apache.hadoop.fs.Path(path)
+
+    def local(self, path: str) -> None:
+        return None
 
     def exists(self, path: str) -> bool:
         return bool(self._fs.exists(self._path(path)))
@@ -91,47 +100,28 @@ class _HadoopFiles:
             raise PlatformError(f"{target}: a directory could not be renamed to this path; is it being written by another run?")
 
     def delete(self, path: str) -> None:
-        try:
-            self._fs.delete(self._path(path), True)
-        except FILE_ERRORS:
-            # a signal to the whole process group has ended the JVM before us
-            if not self._local:
-                raise
-            shutil.rmtree(_plain(path), ignore_errors=True)
+        self._fs.delete(self._path(path), True)
 
     def write(self, path: str, text: str) -> None:
-        if self._local:
-            # Hadoop's local file system would leave a file of checksums beside it
-            plain = str(self._fs.makeQualified(self._path(path)).toUri().getPath())
-            os.makedirs(posixpath.dirname(plain), exist_ok=True)
-            with open(plain, "wb") as file:
-                file.write(text.encode())
-            return
-        stream = self._fs.create(self._path(path), True)
-        try:
-            stream.write(bytearray(text.encode()))
-        finally:
-            stream.close()
-
+        self._put(self._fs.create(self._path(path), True), text)
 
     def create(self, path: str, text: str) -> bool:
-        if self._local:
-            return _created(_plain(path), text)
         try:
             stream = self._fs.create(self._path(path), False)
         except SPARK_ERRORS:
             if self.exists(path):
                 return False
             raise
+        self._put(stream, text)
+        return True
+
+    def _put(self, stream: Any, text: str) -> None:
         try:
             stream.write(bytearray(text.encode()))
         finally:
             stream.close()
-        return True
 
     def read(self, path: str) -> str:
-        if self._local:
-            return _read(_plain(path))
         stream = self._fs.open(self._path(path))
         try:
             return bytes(stream.readAllBytes()).decode()
@@ -139,8 +129,6 @@ class _HadoopFiles:
             stream.close()
 
     def changed(self, path: str) -> float:
-        if self._local:
-            return os.stat(_plain(path)).st_mtime
         return float(self._fs.getFileStatus(self._path(path)).getModificationTime()) / 1000
 
     def names(self, path: str) -> list[str]:
@@ -152,36 +140,17 @@ class _HadoopFiles:
             self._fs.delete(self._path(path), False)
 
 
-def _created(path: str, text: str) -> bool:
-    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-    try:
-        with open(path, "xb") as file:
-            file.write(text.encode())
-    except FileExistsError:
-        return False
-    return True
-
-
-def _read(path: str) -> str:
-    with open(path, "rb") as file:
-        return file.read().decode()
-
-
-def _plain(path: str) -> str:
-    """A local path without its scheme."""
-    return "/" + path.removeprefix("file:").lstrip("/") if path.startswith("file:") else path
-
-
 class _ArrowFiles:
-    """pyarrow's file system of a path: local, a mount, or an object store's URI."""
+    """pyarrow's file system of a URI: an object store, or HDFS."""
 
     def __init__(self, path: str):
-        self._scheme = path.split("://", 1)[0] if "://" in path else ""
-        self._fs = fs.FileSystem.from_uri(path)[0] if self._scheme else fs.LocalFileSystem()
+        self._fs = fs.FileSystem.from_uri(path)[0]
 
     def _path(self, path: str) -> str:
-        plain = path.split("://", 1)[1] if self._scheme else path.removeprefix("file:")
-        return plain.replace("dbfs:/", "/dbfs/", 1) if plain.startswith("dbfs:/") else plain
+        return path.split("://", 1)[1]
+
+    def local(self, path: str) -> None:
+        return None
 
     def exists(self, path: str) -> bool:
         return bool(self._fs.get_file_info(self._path(path)).type != fs.FileType.NotFound)
@@ -194,10 +163,7 @@ class _ArrowFiles:
             raise PlatformError(
                 f"{target}: appeared while the release was being put in place; is it being written by another run?"
             )
-        if isinstance(self._fs, fs.LocalFileSystem):
-            os.rename(self._path(source), self._path(target))
-        else:
-            self._fs.move(self._path(source), self._path(target))
+        self._fs.move(self._path(source), self._path(target))
 
     def delete(self, path: str) -> None:
         if not self.exists(path):
@@ -213,8 +179,6 @@ class _ArrowFiles:
             stream.write(text.encode())
 
     def create(self, path: str, text: str) -> bool:
-        if isinstance(self._fs, fs.LocalFileSystem):
-            return _created(self._path(path), text)
         if self.exists(path):
             return False
         self.write(path, text)
@@ -234,6 +198,4 @@ class _ArrowFiles:
         return [str(info.base_name) for info in self._fs.get_file_info(fs.FileSelector(self._path(path)))]
 
     def delete_empty(self, path: str) -> None:
-        if isinstance(self._fs, fs.LocalFileSystem):
-            with contextlib.suppress(OSError):
-                os.rmdir(self._path(path))
+        """Object stores have no directories of their own."""

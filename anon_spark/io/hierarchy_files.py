@@ -25,7 +25,7 @@ def read_tree(path: str, sep: str = ";", *, near: Path | None = None) -> list[li
     """
     if len(sep) != 1 or sep in '"\r\n':
         raise _error(path, f"sep {sep!r}", "a single character, no quote or line end")
-    file = _find(path, near)
+    file = find_tree(path, near)
     try:
         text = file.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -45,7 +45,8 @@ def read_tree(path: str, sep: str = ";", *, near: Path | None = None) -> list[li
     return tree
 
 
-def _find(path: str, near: Path | None) -> Path:
+def find_tree(path: str, near: Path | None) -> Path:
+    """Where a hierarchy file is (see ``read_tree``). Raises ConfigurationError where it is nowhere."""
     given = Path(path)
     tried = [given]
     for candidate in (*((near / given, near / given.name) if near is not None else ()), Path(given.name)):

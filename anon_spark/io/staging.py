@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 from anon_spark.domain.errors import ConfigurationError, Fault
 from anon_spark.domain.policy import Sink
 from anon_spark.io.files import FILE_ERRORS, Files, file_faults, is_connect
+from anon_spark.io.local_files import is_local, plain
 
 HIDDEN = ".anon-spark-"
 """Prefix of our own directories; Spark takes names with a leading dot for hidden and never reads them by accident."""
@@ -51,10 +52,10 @@ def refuse_patterns(where: str, paths: Mapping[str, str | None]) -> None:
 
 def real_place(path: str) -> str:
     """One spelling of a place: links followed and ``file:`` taken off where it is local."""
-    if "://" in path and not path.startswith("file://"):
+    if not is_local(path):
         return path.rstrip("/")
-    plain = unquote("/" + path.removeprefix("file:").lstrip("/")) if path.startswith("file:") else path
-    return os.path.realpath(plain)
+    # Spark's names of local files are URIs, others are as they are written
+    return os.path.realpath(unquote(plain(path)) if path.startswith("file:") else plain(path))
 
 
 def staging_of(target: str, release_id: str) -> str:
@@ -78,7 +79,7 @@ def put_in_place(files: Files, staging: str, sink: Sink, where: str) -> None:
     with file_faults(where, "output.path", "the release could not be put in place"):
         try:
             if files.exists(target):
-                files.rename(target, _aside(staging))
+                files.rename(target, aside(staging))
             files.rename(staged, target)
         except BaseException:
             bring_back(files, staging, target)
@@ -90,11 +91,11 @@ def put_in_place(files: Files, staging: str, sink: Sink, where: str) -> None:
 
 def bring_back(files: Files, staging: str, target: str) -> None:
     """Move an old release that stands aside back to its place, unless that is taken. Raises one of FILE_ERRORS."""
-    if files.exists(_aside(staging)) and not files.exists(target):
-        files.rename(_aside(staging), target)
+    if files.exists(aside(staging)) and not files.exists(target):
+        files.rename(aside(staging), target)
 
 
-def _aside(staging: str) -> str:
+def aside(staging: str) -> str:
     """Where the old release stands while the new one takes its place."""
     return posixpath.join(staging, "old")
 

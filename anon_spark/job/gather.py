@@ -63,9 +63,14 @@ class Gathered:
     raw: RawCells | None = None
 
 
+def near_of(policy: Policy) -> Path | None:
+    """The directory of the configuration, if it came from a file."""
+    return Path(policy.where).parent if Path(policy.where).is_file() else None
+
+
 def read_trees(policy: Policy) -> dict[str, list[list[str]]]:
     """The hierarchy files of the policy by column, all faults at once; no Spark."""
-    near = Path(policy.where).parent if Path(policy.where).is_file() else None
+    near = near_of(policy)
     trees: dict[str, list[list[str]]] = {}
     faults: list[Fault] = []
     for column in policy.quasi_identifiers:

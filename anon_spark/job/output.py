@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import logging
 import posixpath
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
 from anon_spark.domain.errors import ConfigurationError, Fault
-from anon_spark.domain.policy import Policy, Sink
+from anon_spark.domain.policy import FileHierarchy, Policy, Sink
 from anon_spark.io.claims import Claim, held
 from anon_spark.io.files import FILE_ERRORS, Files, file_faults, files_of, is_connect
+from anon_spark.io.foreign import refuse_foreign
+from anon_spark.io.hierarchy_files import find_tree
+from anon_spark.io.places import normal, opened, target_of
 from anon_spark.io.spark_errors import SPARK_ERRORS
 from anon_spark.io.staging import (
     HIDDEN,
+    aside,
     bring_back,
     inside,
     put_in_place,
@@ -30,16 +36,18 @@ from anon_spark.io.staging import (
     staging_of,
 )
 from anon_spark.io.tables import read_back
+from anon_spark.job.gather import near_of
 
-LOOKS, PAUSE = 5, 0.3
-"""How often, and how many seconds apart, what was removed is looked for again."""
+PAUSE, QUIET, LONGEST = 0.3, 1.5, 10.0
+"""Seconds between two looks for what was removed, without it for the last look, and to the last look in any case."""
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Output:
     """sink: the configured one, or a temporary one where the policy names none (``temporary``); staging: a directory of the run's own;
-    claim: on the output, None on a temporary one; scratch: directories of intermediates, which never outlive the run."""
+    claim: on the output, None on a temporary one; scratch: directories of intermediates, which never outlive the run; publishing: the
+    staging directory once it may hold the old release."""
 
     sink: Sink
     staging: str
@@ -48,6 +56,7 @@ class Output:
     where: str
     claim: Claim | None = None
     scratch: list[str] = field(default_factory=list)
+    publishing: list[str] = field(default_factory=list)
 
     @property
     def staged(self) -> str:
@@ -63,6 +72,10 @@ class Output:
         if not self.temporary:
             if self.claim is not None:
                 self.claim.confirm()
+                # somebody may have put something of their own there meanwhile
+                refuse_file(self.files, str(self.sink.path), self.where, "output.path")
+                refuse_foreign(self.files, self.sink, self.where, {})
+            self.publishing.append(self.staging)
             put_in_place(self.files, self.staging, self.sink, self.where)
 
     def remove(self) -> None:
@@ -76,16 +89,30 @@ class Output:
         Tasks of a job that failed may write for a moment yet, and an interrupted client may have a job that is about to start: where
         there can be any, what was removed is watched until it stays away.
         """
+        if interrupted and self.files.local(self.staging) is not None:
+            # a command stops its session next: what a task of it wrote after the last look goes with the process
+            atexit.register(self.remove)
+        start = seen = time.monotonic()
         watched = interrupted or self._is_staging()
-        for look in range(LOOKS if watched else 1):
-            time.sleep(PAUSE if look else 0)
+        while True:
             cancel()
+            if self._is_staging():
+                seen = time.monotonic()
             self.remove()
+            if not watched or time.monotonic() - seen >= QUIET or time.monotonic() - start >= LONGEST:
+                return
+            time.sleep(PAUSE)
 
     def _is_staging(self) -> bool:
         with contextlib.suppress(*FILE_ERRORS):
             return self.files.exists(self.staging)
         return True
+
+    def _is_aside(self) -> bool:
+        """Whether an old release is seen to stand in the staging directory."""
+        with contextlib.suppress(*FILE_ERRORS):
+            return self.files.exists(aside(self.staging))
+        return False
 
     def _remove_staging(self) -> None:
         with contextlib.suppress(*FILE_ERRORS):
@@ -93,8 +120,10 @@ class Output:
                 try:
                     bring_back(self.files, self.staging, str(self.sink.path).rstrip("/"))
                 except FILE_ERRORS:
-                    log.error("the release that was there before stands in %s and could not be moved back", self.staging)
-                    return
+                    # before publication began there is none to move back, and nothing to tell where no one answers
+                    if self.publishing or self._is_aside():
+                        log.error("the release that was there before stands in %s and could not be moved back", self.staging)
+                        return
             self.files.delete(self.staging)
 
     def scratch_path(self, directory: str, name: str) -> str:
@@ -112,7 +141,7 @@ class Output:
         """ConfigurationError where a file of the input lies in the output, by whatever links, globs or table names it was named."""
         if self.temporary or not self.files.exists(str(self.sink.path)):
             return
-        target = real_place(str(self.sink.path))
+        target = real_place(self.files.local(str(self.sink.path)) or str(self.sink.path))
         files: list[str] = []
         with contextlib.suppress(*SPARK_ERRORS):
             files = table.inputFiles()
@@ -137,17 +166,36 @@ def open_output(spark: SparkSession, policy: Policy, release_id: str) -> Output:
     refuse_relative(spark, policy.where, paths)
     refuse_patterns(policy.where, {key: paths[key] for key in ("output.path", "settings.staging")})
     if policy.report is not None:
-        with file_faults(policy.where, "report.path", "it could not be looked for"):
-            report = files_of(spark, policy.report)
-        refuse_file(report, policy.report, policy.where, "report.path")
+        refuse_file(opened(spark, policy.report, policy.where, "report.path"), normal(policy.report), policy.where, "report.path")
+    if policy.settings.staging is not None:
+        opened(spark, policy.settings.staging, policy.where, "settings.staging")
     if policy.output is None or policy.output.path is None:
         staging = posixpath.join(_temporary(spark, policy), f"{HIDDEN}{release_id}")
         return Output(Sink(path=inside(staging)), staging, files_of(spark, staging), True, policy.where)
-    target = policy.output.path
-    files = files_of(spark, target)
-    refuse_existing(files, policy.output, policy.where)
+    files = opened(spark, policy.output.path, policy.where, "output.path")
+    target = target_of(files, policy.output.path, policy.where)
+    sink = replace(policy.output, path=target)
+    refuse_existing(files, sink, policy.where)
+    refuse_file(files, target, policy.where, "output.path")
+    refuse_foreign(files, sink, policy.where, _needed(policy))
     claim = Claim(files, target, release_id, policy.where)
-    return Output(policy.output, staging_of(target, release_id), files, False, policy.where, claim)
+    return Output(sink, staging_of(target, release_id), files, False, policy.where, claim)
+
+
+def _needed(policy: Policy) -> dict[str, str]:
+    """What of the job's own, by name, may not lie in its output: what it reads, and what is for the owner alone."""
+    needed = {}
+    if Path(policy.where).is_file():
+        needed["the configuration"] = policy.where
+    for column in policy.columns:
+        if isinstance(column.hierarchy, FileHierarchy):
+            with contextlib.suppress(ConfigurationError):
+                needed[f"the hierarchy of {column.name},"] = str(find_tree(column.hierarchy.path, near_of(policy)))
+    if policy.report is not None:
+        needed["the report's directory"] = policy.report
+    if policy.settings.staging is not None:
+        needed["settings.staging"] = policy.settings.staging
+    return needed
 
 
 def _temporary(spark: SparkSession, policy: Policy) -> str:
@@ -167,10 +215,10 @@ def report_files(spark: SparkSession, policy: Policy, release_id: str, texts: di
 
     Raises PlatformError before the body alone: what is published then is published, and a warning tells where its report lies.
     """
-    path = policy.report
-    if path is None:
+    if policy.report is None:
         yield
         return
+    path = normal(policy.report)
     with file_faults(policy.where, "report.path", "the report could not be written"):
         files = files_of(spark, path)
     staged = {name: posixpath.join(path, f"{HIDDEN}{release_id}-{name}") for name in texts}

@@ -20,6 +20,7 @@ from anon_spark.io.spark_errors import job_faults
 from anon_spark.io.tables import read
 from anon_spark.job.account import Run, write_report
 from anon_spark.job.cautions import numbers_as_text
+from anon_spark.job.arguments import refuse_arguments, refuse_stopped, refuse_stream
 from anon_spark.job.decide import decide_levels
 from anon_spark.job.decide_groups import decide_groups
 from anon_spark.job.gather import Gathered, gather, null_rows_of, read_trees, without_null_rows
@@ -52,6 +53,7 @@ def anonymize(table: DataFrame, policy: Policy) -> Release:
 
     Raises the errors of ``anon_spark.domain.errors``; nothing is published unless the audit confirms it.
     """
+    refuse_arguments(table, policy)
     return run(table.sparkSession, policy, table).release
 
 
@@ -61,7 +63,10 @@ def run(
     """Run a job on its configured input, or on ``table``."""
     started, release_id = datetime.now(timezone.utc), uuid.uuid4().hex
     trees = read_trees(policy)
+    refuse_stopped(spark, policy.where)
     with job_faults(policy.where):
+        if table is not None:
+            refuse_stream(table, policy.where)
         output = open_output(spark, policy, release_id)
         if table is None:
             cautions, table = unseen(spark, policy.input), source_of(spark, policy)

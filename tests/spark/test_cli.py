@@ -223,7 +223,7 @@ def test_a_report_that_cannot_be_written_stops_the_release(door: Door, monkeypat
     def fails(*arguments: object) -> None:
         raise OSError(28, "No space left on device")
 
-    for kind in ("_HadoopFiles", "_ArrowFiles"):
+    for kind in ("_HadoopFiles", "_ArrowFiles", "LocalFiles"):
         monkeypatch.setattr(getattr(files, kind), "write", fails)
     told(door.call("run"), 7, "report.path: the report could not be written (No space left on device)")
     assert door.left() == set()
@@ -252,7 +252,9 @@ def test_one_is_singular(door: Door, rows: int) -> None:
 
 
 def test_an_output_that_cannot_be_written_is_one_line(door: Door) -> None:
-    told(door.call("run", output={"path": str(door.conf / "release")}), 7, "")
+    told(door.call("run", output={"path": str(door.conf / "release")}), 2, "job.yaml/release, below the file")
+    told(door.call("run", output={"path": "out:x"}), 2, "output.path: found ")
+    told(door.call("run", output={"path": "nosuch://x/y"}), 2, "output.path: found 'nosuch://x/y'; expected a path of a file system")
     assert door.left() == set()
 
 

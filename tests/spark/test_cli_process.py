@@ -19,6 +19,7 @@ from jobs import quasi
 pytestmark = pytest.mark.spark
 
 SECRET = "SECRET-123"
+OLD = {"release/part-0.parquet": "old"}
 RUN = [sys.executable, "-c", "from anon_spark.cli.main import main; main()", "run"]
 
 
@@ -31,10 +32,10 @@ def environment(**more: str) -> dict[str, str]:
 
 def start(folder: Path, source: dict[str, Any], columns: list[dict[str, Any]], **more: str) -> subprocess.Popen[bytes]:
     """``anon-spark run -v``, the leader of a process group of its own; its streams go to files."""
-    (folder / "out").mkdir()
+    (folder / "out").mkdir(exist_ok=True)
     settings = {
         "input": source,
-        "output": {"path": str(folder / "out/release")},
+        "output": {"path": str(folder / "out/release"), "mode": "overwrite" if (folder / "out/release").exists() else "error"},
         "report": {"path": str(folder / "report")},
         "columns": columns,
         "privacy": [{"model": "k-anonymity", "k": 2}],
@@ -54,7 +55,8 @@ def ended(process: subprocess.Popen[bytes], folder: Path, code: int, text: str) 
     assert text in line
     told = out + err
     assert [word for word in (SECRET, "Traceback", "py4j", "Py4J", "org.apache", "UserWarning") if word in told] == [], told
-    assert list((folder / "out").iterdir()) == [] and not (folder / "report").exists()
+    left = {str(path.relative_to(folder / "out")): path.read_text() for path in (folder / "out").rglob("*") if path.is_file()}
+    assert left in ({}, OLD) and {path.name for path in (folder / "out").iterdir()} <= {"release"} and not (folder / "report").exists()
     assert {path.name for path in folder.iterdir()} <= {"in.csv", "job.yaml", "local", "out", "stderr", "stdout"}
     for _ in range(100):
         # the JVM ends a moment after its client, and then takes its spill with it
@@ -76,19 +78,25 @@ def writing(folder: Path) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("happens", "group", "sent"),
+    ("happens", "group", "sent", "old"),
     [
-        (reading, False, signal.SIGTERM),
-        pytest.param(writing, False, signal.SIGHUP, marks=pytest.mark.long),
-        pytest.param(writing, False, signal.SIGTERM, marks=pytest.mark.long),
-        pytest.param(writing, True, signal.SIGTERM, marks=pytest.mark.long),
-        pytest.param(writing, True, signal.SIGINT, marks=pytest.mark.long),
+        (reading, False, signal.SIGTERM, False),
+        pytest.param(writing, False, signal.SIGHUP, False, marks=pytest.mark.long),
+        pytest.param(writing, False, signal.SIGTERM, False, marks=pytest.mark.long),
+        pytest.param(writing, True, signal.SIGTERM, False, marks=pytest.mark.long),
+        pytest.param(writing, True, signal.SIGINT, False, marks=pytest.mark.long),
+        pytest.param(writing, True, signal.SIGTERM, True, marks=pytest.mark.long),
     ],
-    ids=["reading", "hung up", "writing", "writing, the JVM too", "Ctrl-C"],
+    ids=["reading", "hung up", "writing", "writing, the JVM too", "Ctrl-C", "over an old release"],
 )
-def test_a_terminated_run_leaves_nothing(tmp_path: Path, happens: Callable[[Path], bool], group: bool, sent: signal.Signals) -> None:
+def test_a_terminated_run_leaves_nothing(
+    tmp_path: Path, happens: Callable[[Path], bool], group: bool, sent: signal.Signals, old: bool
+) -> None:
     # the first scan reads one column and is quick; the second one, which writes, takes a minute
     query = f"SELECT CAST(id % 2 AS string) AS a, concat('{SECRET}', id) AS n FROM range(0, 20000000, 1, 8)"
+    if old:
+        (tmp_path / "out/release").mkdir(parents=True)
+        (tmp_path / "out/release/part-0.parquet").write_text("old")
     process = start(tmp_path, {"query": query}, [quasi("a"), {"name": "n", "role": "insensitive"}])
     for _ in range(1500):
         if happens(tmp_path) or process.poll() is not None:
@@ -102,6 +110,7 @@ def test_a_terminated_run_leaves_nothing(tmp_path: Path, happens: Callable[[Path
     else:
         process.send_signal(sent)
     ended(process, tmp_path, 130, "interrupted: nothing was published")
+    assert (tmp_path / "out/release").exists() == old and "stands in" not in (tmp_path / "stderr").read_text()
     assert time.monotonic() - started < 25, "the job was cancelled, not waited for"
 
 

@@ -266,6 +266,24 @@ def test_a_jdbc_output_wants_its_options():
     assert ("output.options", "no dbtable") in [(fault.key, fault.found) for fault in found]
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "console", "CONSOLE", "noop", "binaryFile", "kafka", "memory", "rate", "image", "socket", "libsvm",
+        "org.apache.spark.sql.execution.streaming.ConsoleSinkProvider", "org.apache.spark.sql.kafka010.KafkaSourceProvider",
+        "org.apache.spark.sql.execution.datasources.noop.NoopDataSource",
+    ],
+)  # fmt: skip
+def test_a_format_that_cannot_be_read_back(name):
+    (fault,) = faults(("output.format", name))
+    assert (fault.key, fault.found) == ("output.format", repr(name)) and "parquet, orc" in fault.expected
+
+
+@pytest.mark.parametrize("name", ["Parquet", "orc", "csv", "json", "avro", "text", "xml", "delta", "com.acme.console.Tables"])
+def test_a_format_that_can_be_read_back(name):
+    assert parse(changed(("output.format", name))).output.format == name
+
+
 def test_accepted_though_without_meaning_yet():
     policy = parse(changed(("settings", {"block_combinations": 1000, "driver_megabytes": 0}), ("input.snapshot", "none")))
     assert (policy.settings.block_combinations, policy.settings.driver_megabytes) == (1000, 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,7 @@ from local_files import local, remote
 from anon_spark.domain.errors import ConfigurationError, PlatformError
 from anon_spark.domain.policy import Policy, Sink
 from anon_spark.io.files import Files, file_faults
+from anon_spark.io.local_files import LocalFiles
 from anon_spark.io.staging import inside, put_in_place, refuse_existing, staging_of
 from anon_spark.job import output as job
 from anon_spark.job.output import Output, report_files
@@ -30,6 +31,9 @@ class Failing:
         if self._left == -1:
             raise self._error
         return bool(done)
+
+    def local(self, path: str) -> str | None:
+        return self._files.local(path)
 
     def exists(self, path: str) -> bool:
         return self._do("exists", path)
@@ -96,7 +100,7 @@ def attempts() -> Iterator[tuple[bool, int, BaseException, bool]]:
 def test_a_failure_at_any_call_leaves_one_whole_release(
     tmp_path: Path, old: bool, at: int, error: BaseException, after: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job, "PAUSE", 0)
+    monkeypatch.setattr(job, "QUIET", 0)
     given = prepared(tmp_path, old)
     faulty = Output(given.sink, given.staging, Failing(given.files, at, error, after), False, "job.yaml")
     try:
@@ -173,3 +177,84 @@ def test_a_connect_client_opens_local_paths_as_they_are_written(tmp_path: Path, 
     for name in ("other", "a b%20c/x", "a b%20c", "missing"):
         files.delete(f"{prefix}{tmp_path}/{name}")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_relative_path_starts_where_sparks_do(tmp_path: Path) -> None:
+    files = LocalFiles(str(tmp_path))
+    files.write("a/x", "1")
+    files.rename("a", "b")
+    assert files.names("b") == ["x"] and files.local("b") == str(tmp_path / "b") and (tmp_path / "b/x").read_text() == "1"
+    assert files.local("file:/c") == files.local("file:///c") == "/c"
+
+
+def test_a_link_is_removed_and_not_what_it_leads_to(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real/x").touch()
+    for name, target in (("link", "real"), ("nowhere", "gone")):
+        (tmp_path / name).symlink_to(target)
+        assert local(tmp_path).exists(str(tmp_path / name))
+        local(tmp_path).delete(str(tmp_path / name))
+    assert held(tmp_path) == {"real/x": ""} and len(list(tmp_path.iterdir())) == 1
+
+
+class Dead(Failing):
+    """A file system that nobody answers for but in removing, as after a signal to the whole process group."""
+
+    def exists(self, path: str) -> bool:
+        raise PlatformError("no answer")
+
+
+def test_no_old_release_is_told_of_before_publication(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    given = prepared(tmp_path, old=True)
+    Output(given.sink, given.staging, Dead(given.files, 99, OSError(), False), False, "job.yaml").remove()
+    assert held(tmp_path) == {"release/part": "old"} and not Path(given.staging).exists()
+    assert caplog.text == ""
+
+
+def test_an_old_release_that_may_stand_aside_is_never_removed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    given = prepared(tmp_path, old=True)
+    dead = Output(given.sink, given.staging, Dead(given.files, 99, OSError(), False), False, "job.yaml")
+    with pytest.raises(PlatformError):
+        dead.publish()
+    given.files.rename(str(tmp_path / "release"), f"{given.staging}/old")
+    dead.remove()
+    assert held(tmp_path)[".anon-spark-release-id/old/part"] == "old" and given.staging in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("late", "most", "left"),
+    [([0.5, 1.8, 3.0], 10.0, False), ([], 10.0, False), ([number / 2 for number in range(40)], 4.0, True)],
+)
+def test_what_tasks_write_late_is_removed_until_they_are_quiet(
+    tmp_path: Path, late: list[float], most: float, left: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given, now = prepared(tmp_path, old=False), [0.0]
+    due = list(late)
+
+    def sleep(seconds: float) -> None:
+        now[0] += seconds
+        while due and due[0] <= now[0]:
+            due.pop(0)
+            given.files.write(f"{inside(given.staging)}/part", "late")
+
+    monkeypatch.setattr(job, "LONGEST", most)
+    monkeypatch.setattr(job.time, "sleep", sleep)
+    monkeypatch.setattr(job.time, "monotonic", lambda: now[0])
+    given.withdraw(lambda: None, interrupted=True)
+    assert held(tmp_path) == {} and bool(due) == left
+    assert now[0] == pytest.approx(most if left else (late or [0])[-1] + job.QUIET, abs=2 * job.PAUSE + 0.01)
+
+
+@pytest.mark.parametrize("interrupted", [True, False])
+def test_what_is_written_until_the_process_ends_goes_with_it(
+    tmp_path: Path, interrupted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_exit: list[Callable[[], None]] = []
+    monkeypatch.setattr(job, "QUIET", 0)
+    monkeypatch.setattr(job.atexit, "register", at_exit.append)
+    given = prepared(tmp_path, old=True)
+    given.withdraw(lambda: None, interrupted)
+    given.files.write(f"{inside(given.staging)}/part", "late")
+    for call in at_exit:
+        call()
+    assert (set(held(tmp_path)) == {"release/part"}) == interrupted

@@ -1,0 +1,90 @@
+"""Directories and small files on this machine's disks and mounts, without the JVM: it may have died, and files it wrote remain."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+
+from anon_spark.domain.errors import PlatformError
+
+
+class LocalFiles:
+    """Files of this machine. home: the directory that relative paths start from, which is Spark's and may not be this process's."""
+
+    def __init__(self, home: str):
+        self._home = home
+
+    def local(self, path: str) -> str:
+        return os.path.join(self._home, plain(path))
+
+    def exists(self, path: str) -> bool:
+        try:
+            # a link that leads nowhere is there, too
+            os.lstat(self.local(path))
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        return True
+
+    def is_file(self, path: str) -> bool:
+        return self.exists(path) and not os.path.isdir(self.local(path))
+
+    def rename(self, source: str, target: str) -> None:
+        # a rename would replace an empty directory in silence
+        if self.exists(target):
+            raise PlatformError(
+                f"{target}: appeared while the release was being put in place; is it being written by another run?"
+            )
+        os.rename(self.local(source), self.local(target))
+
+    def delete(self, path: str) -> None:
+        own = self.local(path)
+        while self.exists(path):
+            # something in it may go by itself, as temporary files of tasks do
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                if os.path.isdir(own) and not os.path.islink(own):
+                    shutil.rmtree(own)
+                else:
+                    os.unlink(own)
+
+    def write(self, path: str, text: str) -> None:
+        os.makedirs(os.path.dirname(self.local(path)), exist_ok=True)
+        with open(self.local(path), "wb") as file:
+            file.write(text.encode())
+
+    def create(self, path: str, text: str) -> bool:
+        os.makedirs(os.path.dirname(self.local(path)), exist_ok=True)
+        try:
+            with open(self.local(path), "xb") as file:
+                file.write(text.encode())
+        except FileExistsError:
+            return False
+        return True
+
+    def read(self, path: str) -> str:
+        with open(self.local(path), "rb") as file:
+            return file.read().decode()
+
+    def changed(self, path: str) -> float:
+        return os.stat(self.local(path)).st_mtime
+
+    def names(self, path: str) -> list[str]:
+        return os.listdir(self.local(path))
+
+    def delete_empty(self, path: str) -> None:
+        with contextlib.suppress(OSError):
+            os.rmdir(self.local(path))
+
+
+def plain(path: str) -> str:
+    """A local path without its scheme; ``dbfs:/`` as Databricks mounts it."""
+    scheme, colon, rest = path.partition(":")
+    if not colon or scheme.lower() not in ("file", "dbfs"):
+        return path
+    bare = "/" + rest.lstrip("/")
+    return f"/dbfs{bare}" if scheme.lower() == "dbfs" and not bare.startswith("/Volumes/") else bare
+
+
+def is_local(path: str) -> bool:
+    """Whether a path is one of this machine to a process that has no Hadoop."""
+    return "://" not in path or plain(path) != path
