@@ -13,6 +13,7 @@ from anon_spark.io.catalog import refuse_session, stored_source
 from anon_spark.io.csv_headers import refuse_headers, with_headers_compared
 from anon_spark.io.input_options import folded, kind_of_format, safe_options
 from anon_spark.io.layout import as_text, layout_of, refuse_passed_over, with_partitions_as_text
+from anon_spark.io.line_ends import refuse_changed_line_ends
 from anon_spark.io.raw_lines import refuse_misread, refuse_replaced
 from anon_spark.io.spark_errors import spark_faults
 from anon_spark.plans.settings import setting
@@ -60,6 +61,7 @@ def _table(spark: SparkSession, source: Source, where: str, texts: Collection[st
     _refuse_lenient_dates(spark, kind, table, where)
     if kind == "csv" and table.columns:
         refuse_misread(spark, kind, source.path, options, len(table.columns) - len(layout.parts), where)
+        refuse_changed_line_ends(spark, source.path, options, [name for name in table.columns if name not in layout.parts], where)
         table = with_headers_compared(spark, source.path, options, table, layout.parts, where)
     if kind in TEXTS:
         refuse_replaced(table, options, where)
@@ -87,6 +89,9 @@ def _stored(spark: SparkSession, source: Source, where: str) -> DataFrame:
         refuse_headers(spark, stored.path, options, parts, where)
     if kind in TEXTS:
         refuse_misread(spark, str(kind), stored.path, options, len(table.columns) - len(parts), where)
+    if kind == "csv":
+        refuse_changed_line_ends(spark, stored.path, options, [name for name in table.columns if name not in parts], where)
+    if kind in TEXTS:
         refuse_replaced(table, options, where)
     return table
 
