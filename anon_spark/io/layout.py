@@ -76,7 +76,7 @@ def with_partitions_as_text(
     lossy = [field.name for field in inferred if _loses(table.sparkSession, field.dataType, layout.files, field.name)]
     if lossy:
         found = "directories whose names are not what Spark infers of them (leading zeros, say)"
-        advice = f"write type: string for a quasi-identifier, or set {_INFERENCE} to false in the session"
+        advice = f"write type: string for it, or set {_INFERENCE} to false in the session"
         raise DataError([Fault(where, name, found, "values that keep their text", advice) for name in lossy])
     return as_text(reader, path, table, {field.name for field in typed} & set(texts))
 

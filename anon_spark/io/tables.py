@@ -11,6 +11,7 @@ from anon_spark.domain.errors import ConfigurationError, DataError, Fault
 from anon_spark.domain.policy import Sink, Source
 from anon_spark.io.catalog import refuse_session, stored_source
 from anon_spark.io.csv_headers import refuse_headers, with_headers_compared
+from anon_spark.io.inferred_numbers import refuse_changed_numbers
 from anon_spark.io.input_options import folded, kind_of_format, safe_options
 from anon_spark.io.layout import as_text, layout_of, refuse_passed_over, with_partitions_as_text
 from anon_spark.io.line_ends import refuse_changed_line_ends
@@ -58,6 +59,7 @@ def _table(spark: SparkSession, source: Source, where: str, texts: Collection[st
     table = with_partitions_as_text(reader, source.path, table, layout, texts, where)
     if kind in ("csv", "json"):
         table = as_text(reader, source.path, table, {f.name for f in table.schema.fields if f.dataType != T.StringType()} & set(texts))
+        refuse_changed_numbers(reader, source.path, table, layout.parts, where)
     _refuse_lenient_dates(spark, kind, table, where)
     if kind == "csv" and table.columns:
         refuse_misread(spark, kind, source.path, options, len(table.columns) - len(layout.parts), where)
