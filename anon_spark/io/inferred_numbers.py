@@ -17,20 +17,24 @@ _ALWAYS, _AT_MOST = 15, 17
 """Significant digits that a double keeps of any number, and that a program prints of a double at most."""
 
 
-def refuse_changed_numbers(reader: DataFrameReader, path: str, table: DataFrame, parts: Collection[str], where: str) -> None:
+def refuse_changed_numbers(
+    reader: DataFrameReader, kind: str, path: str, table: DataFrame, parts: Collection[str], where: str
+) -> None:
     """DataError with every column of whose numbers leading zeros, plus signs or digits were lost. One pass more, as text.
 
-    A fraction of up to 17 digits is taken for a double that a program wrote. parts: columns that stand in no file.
+    A fraction of up to 17 digits is taken for a double that a program wrote. JSON has no leading zeros unless its owner allowed them.
+    parts: columns that stand in no file.
     """
     numbers = {f.name: f.dataType for f in table.schema.fields if f.name not in parts and isinstance(f.dataType, T.NumericType)}
     if not numbers:
         return
     texts = as_text(reader, path, table, numbers)
     counts = []
-    for name, kind in numbers.items():
+    for name, inferred in numbers.items():
         text = named(name)
-        digits = _digits_lost(text) if isinstance(kind, T.DoubleType) else F.lit(False)
-        counts += [F.count(F.when(text.rlike(r"^(?:\+|-?0[0-9])"), True)), F.count(F.when(digits, True))]
+        digits = _digits_lost(text) if isinstance(inferred, T.DoubleType) else F.lit(False)
+        padded = text.rlike(r"^(?:\+|-?0[0-9])") if kind == "csv" else F.lit(False)
+        counts += [F.count(F.when(padded, True)), F.count(F.when(digits, True))]
     row = fetch_row(texts.agg(*[count.alias(f"c{place}") for place, count in enumerate(counts)]))
     advice = "write type: string for it, or leave inferSchema out"
     faults = []

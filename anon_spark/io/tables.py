@@ -59,7 +59,7 @@ def _table(spark: SparkSession, source: Source, where: str, texts: Collection[st
     table = with_partitions_as_text(reader, source.path, table, layout, texts, where)
     if kind in ("csv", "json"):
         table = as_text(reader, source.path, table, {f.name for f in table.schema.fields if f.dataType != T.StringType()} & set(texts))
-        refuse_changed_numbers(reader, source.path, table, layout.parts, where)
+        refuse_changed_numbers(reader, kind, source.path, table, layout.parts, where)
     _refuse_lenient_dates(spark, kind, table, where)
     if kind == "csv" and table.columns:
         refuse_misread(spark, kind, source.path, options, len(table.columns) - len(layout.parts), where)
