@@ -54,7 +54,8 @@ def _meaning(column: ColumnDraft, keys: ColumnKeys, notes: Notes) -> None:
     """Keys that the column's role has no meaning for."""
     if keys.role != "quasi-identifier":
         for name in OF_QUASI_IDENTIFIERS:
-            if column.piece.gives(name):
+            # that a column is text is a word to the reader, whatever becomes of it
+            if column.piece.gives(name) and not (name == "type" and keys.type == "string"):
                 notes.add((*column.piece.key, name), f"{name} on role {keys.role}", "it on quasi-identifiers alone")
     if keys.role != "sensitive" and column.piece.gives("nulls"):
         notes.add((*column.piece.key, "nulls"), f"nulls on role {keys.role}", "it on sensitive columns alone")

@@ -94,7 +94,8 @@ class FlatHierarchy(HierarchySpec):
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """One column of the input. weight, hierarchy, type, levels and trim are for quasi-identifiers; nulls for sensitive columns."""
+    """One column of the input. weight, hierarchy, type, levels and trim are for quasi-identifiers (type string for any column, which
+    is then read as text); nulls for sensitive columns."""
 
     name: str
     role: Role

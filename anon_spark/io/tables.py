@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
@@ -11,7 +10,11 @@ from pyspark.sql import types as T
 from anon_spark.domain.errors import ConfigurationError, DataError, Fault
 from anon_spark.domain.policy import Sink, Source
 from anon_spark.io.catalog import refuse_session, stored_source
-from anon_spark.io.input_options import Options, folded, kind_of_format, safe_options
+from anon_spark.io.csv_headers import refuse_headers, with_headers_compared
+from anon_spark.io.inferred_numbers import refuse_changed_numbers
+from anon_spark.io.input_options import folded, kind_of_format, safe_options
+from anon_spark.io.layout import as_text, layout_of, refuse_passed_over, with_partitions_as_text
+from anon_spark.io.line_ends import refuse_changed_line_ends
 from anon_spark.io.raw_lines import refuse_misread, refuse_replaced
 from anon_spark.io.spark_errors import spark_faults
 from anon_spark.plans.settings import setting
@@ -51,13 +54,17 @@ def _table(spark: SparkSession, source: Source, where: str, texts: Collection[st
         # before its schema is inferred, which would fail with less to say
         refuse_misread(spark, kind, source.path, options, 0, where)
     table = reader.load(source.path)
-    if kind in ("csv", "json") and any(f.name in texts and f.dataType != T.StringType() for f in table.schema.fields):
-        kept = [T.StructField(f.name, T.StringType() if f.name in texts else f.dataType) for f in table.schema.fields]
-        table = reader.schema(T.StructType(kept)).load(source.path)
+    layout = layout_of(spark, source.path, options)
+    refuse_passed_over(spark, source.path, options, layout, where)
+    table = with_partitions_as_text(reader, source.path, table, layout, texts, where)
+    if kind in ("csv", "json"):
+        table = as_text(reader, source.path, table, {f.name for f in table.schema.fields if f.dataType != T.StringType()} & set(texts))
+        refuse_changed_numbers(reader, kind, source.path, table, layout.parts, where)
     _refuse_lenient_dates(spark, kind, table, where)
     if kind == "csv" and table.columns:
-        refuse_misread(spark, kind, source.path, options, len(table.columns), where)
-        table = _with_headers_compared(spark, source, options, table)
+        refuse_misread(spark, kind, source.path, options, len(table.columns) - len(layout.parts), where)
+        refuse_changed_line_ends(spark, source.path, options, [name for name in table.columns if name not in layout.parts], where)
+        table = with_headers_compared(spark, source.path, options, table, layout.parts, where)
     if kind in TEXTS:
         refuse_replaced(table, options, where)
     return table
@@ -75,8 +82,18 @@ def _stored(spark: SparkSession, source: Source, where: str) -> DataFrame:
     more = {key: value for key, value in options.items() if key.lower() in folded(source.options) or key not in stored.options}
     table = spark.read.options(**more).table(str(source.table))
     _refuse_lenient_dates(spark, kind, table, where)
+    layout = layout_of(spark, stored.path, options) if kind else None
+    parts = layout.parts if layout else ()
+    if layout and not parts:
+        # the partitions of a stored table are those that the catalogue knows
+        refuse_passed_over(spark, stored.path, options, layout, where)
+    if kind == "csv" and folded(options).get("header", "").lower() == "true" and layout and len(layout.files) > 1:
+        refuse_headers(spark, stored.path, options, parts, where)
     if kind in TEXTS:
-        refuse_misread(spark, str(kind), stored.path, options, len(table.columns), where)
+        refuse_misread(spark, str(kind), stored.path, options, len(table.columns) - len(parts), where)
+    if kind == "csv":
+        refuse_changed_line_ends(spark, stored.path, options, [name for name in table.columns if name not in parts], where)
+    if kind in TEXTS:
         refuse_replaced(table, options, where)
     return table
 
@@ -98,24 +115,6 @@ def _refuse_lenient_dates(spark: SparkSession, kind: str | None, table: DataFram
     if moments:
         found = f"spark.sql.legacy.timeParserPolicy = LEGACY, and dates inferred in {moments[0]!r}"
         raise ConfigurationError([Fault(where, "input", found, "CORRECTED", "set it, or read without inferSchema")])
-
-
-def _with_headers_compared(spark: SparkSession, source: Source, options: Options, table: DataFrame) -> DataFrame:
-    """A CSV of several files whose headers must all be the first one's: Spark takes its columns by their place alone unless told so.
-
-    Names that Spark made up (an empty or repeated header) stand in no file: such tables are read as they are.
-    """
-    given = folded(options)
-    if given.get("header", "").lower() != "true" or _made_up(table.columns) or len(table.inputFiles()) < 2:
-        return table
-    strict = {**{key: value for key, value in options.items() if key.lower() != "enforceschema"}, "enforceSchema": "false"}
-    return spark.read.format("csv").options(**strict).schema(table.schema).load(source.path)
-
-
-def _made_up(names: Sequence[str]) -> bool:
-    """Whether Spark may have named a column itself: ``_c0`` for an empty header, ``a0`` and ``a2`` for two columns ``a``."""
-    stems = [name.removesuffix(str(place)).casefold() for place, name in enumerate(names)]
-    return any(re.fullmatch(r"_c\d+", name) for name in names) or len(set(stems)) < len(stems)
 
 
 _MOMENTS = {

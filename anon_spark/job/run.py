@@ -98,7 +98,7 @@ def source_of(spark: SparkSession, policy: Policy) -> DataFrame:
     """The configured input; ConfigurationError where there is none."""
     if policy.input is None:
         raise ConfigurationError([Fault(policy.where, "input", "nothing", "a path, a table or a query", "add the key input")])
-    return read(spark, policy.input, policy.where, [c.name for c in policy.quasi_identifiers if c.type == "string"])
+    return read(spark, policy.input, policy.where, [c.name for c in policy.columns if c.type == "string"])
 
 
 def case_sensitive(spark: SparkSession) -> bool:

@@ -55,6 +55,11 @@ def test_the_base_is_sound():
     assert parse(BASE).privacy[1].column == "occupation"
 
 
+def test_every_column_may_be_text():
+    policy = parse(changed(("columns.2.type", "string"), ("columns.3.type", "string")))
+    assert [column.type for column in policy.columns] == [None, None, "string", "string", None]
+
+
 ONE = [
     # single keys
     ("job", "latice", "job", "'latice'", "did you mean 'lattice'?"),
