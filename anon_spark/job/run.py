@@ -19,8 +19,8 @@ from anon_spark.io.jobs import jobs_of
 from anon_spark.io.spark_errors import job_faults
 from anon_spark.io.tables import read
 from anon_spark.job.account import Run, write_report
-from anon_spark.job.cautions import numbers_as_text
 from anon_spark.job.arguments import refuse_arguments, refuse_stopped, refuse_stream
+from anon_spark.job.cautions import numbers_as_text
 from anon_spark.job.decide import decide_levels
 from anon_spark.job.decide_groups import decide_groups
 from anon_spark.job.gather import Gathered, gather, null_rows_of, read_trees, without_null_rows
