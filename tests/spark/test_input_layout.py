@@ -103,12 +103,16 @@ def test_directories_that_spark_wrote_are_read(spark: SparkSession, tmp_path: Pa
     assert rows(spark, Source(format="parquet", path=str(tmp_path / "t"))) == expected
 
 
-def test_dates_and_fractions_that_lose_their_text_are_refused(spark: SparkSession, tmp_path: Path) -> None:
-    for name in ("v=1.50", "v=2020-1-5", "v=+5"):
-        (tmp_path / name[2:]).mkdir()
-        source = partitioned(spark, tmp_path / name[2:], "parquet", name)
-        assert rows(spark, source, ["v"]) == Counter([("x0", name[2:])])
-        assert "v: found directories whose names" in refused(spark, source)
+def test_fractions_and_signs_that_lose_their_text_are_refused(spark: SparkSession, tmp_path: Path) -> None:
+    for value in ("1.50", "+5", "2020-1-5"):
+        (tmp_path / value).mkdir()
+        source = partitioned(spark, tmp_path / value, "parquet", f"v={value}")
+        assert rows(spark, source, ["v"]) == Counter([("x0", value)])
+        if value == "2020-1-5":
+            # Spark takes it for text by itself
+            assert rows(spark, source) == Counter([("x0", value)])
+        else:
+            assert "v: found directories whose names" in refused(spark, source)
 
 
 @pytest.mark.parametrize("kind", FORMATS)
