@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hierarchies import bind, flat, hierarchy, model
 
+from anon_spark.algorithms import local_borders
 from anon_spark.algorithms.lattice import whole_table
 from anon_spark.algorithms.local_blocks import decide_blocks
 from anon_spark.algorithms.local_recoding import decide_local
@@ -172,8 +173,9 @@ def test_repair_across_blocks(spark: SparkSession) -> None:
     assert sorted(box[-1] for box in found[1].values()) == [4, 4] and found[2].losses["gcp"] == Fraction(3, 13)
 
 
-def test_groups_that_break_a_model_merge_across_blocks(spark: SparkSession) -> None:
+def test_groups_that_break_a_model_merge_across_blocks(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """The low half of the line is all s, the high half all t: no block holds alpha = 1/2, and merges must cross the borders."""
+    monkeypatch.setattr(local_borders, "ACROSS", 1)
     rows = [(str(v), "s" if v <= 15 else "t") for v in range(1, 31)] * 2
     asked = [model("k-anonymity", k=2), model("alpha-deassociation", "s", alpha=Fraction(3, 5))]
     problem, frequency = bind(rows, [LINE], asked, ["s"])
@@ -183,7 +185,8 @@ def test_groups_that_break_a_model_merge_across_blocks(spark: SparkSession) -> N
     assert any("across blocks" in step for step in found[2].steps)
 
 
-def test_the_merge_stage_ends_in_none_found(spark: SparkSession) -> None:
+def test_the_merge_stage_ends_in_none_found(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_borders, "ACROSS", 1)
     # of two rows one may be s, of three or four two, of six three: five of six never hold
     rows = [("1", "s")] * 3 + [("2", "t"), ("3", "s"), ("3", "s")]
     asked = [model("k-anonymity", k=2), model("alpha-deassociation", "s", alpha=Fraction(2, 5), refined=True)]
