@@ -100,7 +100,7 @@ SOME = ("two values of a column swapped", "a row lost")
     ("job", "place", "change"),
     [
         *(pytest.param(*JOBS[0], change, marks=pytest.mark.parity if change in SOME else ()) for change in CHANGES),
-        *((*JOBS[1], change) for change in CHANGES),
+        *(pytest.param(*JOBS[1], change, marks=() if change in SOME else pytest.mark.long) for change in CHANGES),
         *(pytest.param(*JOBS[2], change, marks=() if change in SOME else pytest.mark.long) for change in CHANGES),
         *(pytest.param(*JOBS[3], change, marks=() if change in SOME else pytest.mark.long) for change in CHANGES),
     ],
@@ -113,7 +113,7 @@ def test_a_fault_of_the_labelling_is_refused(
 
 
 @pytest.mark.parametrize("change", [*AFTER, "another label", "another row suppressed"])
-@pytest.mark.parametrize("job", ["lattice", "top-down"])
+@pytest.mark.parametrize("job", ["lattice", pytest.param("top-down", marks=pytest.mark.long)])
 def test_a_fault_in_cutting_out_the_release_is_refused(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, job: str, change: str
 ) -> None:
@@ -134,8 +134,7 @@ def test_a_fault_in_cutting_out_the_release_is_refused(
     assert expected in refuses(spark, tmp_path, job, 64)
 
 
-@pytest.mark.parity
-@pytest.mark.parametrize("show", ["drop", "star"])
+@pytest.mark.parametrize("show", [pytest.param("drop", marks=pytest.mark.parity), "star"])
 @pytest.mark.parametrize(("job", "place"), [*JOBS, ("lattice", 0)])
 def test_without_a_fault_all_is_published(spark: SparkSession, tmp_path: Path, job: str, place: int, show: str) -> None:
     rows = [*ROWS, (99, "z", "rare", -0.0, 43), (98, "y", None, float("nan"), 44), (97, None, None, None, 45)]
