@@ -72,6 +72,7 @@ def decide_blocks(
     spark: SparkSession,
     problem: Problem,
     cells: DataFrame,
+    count: int,
     whole: Whole,
     block_combinations: int | None,
     kept: Materialised,
@@ -79,14 +80,14 @@ def decide_blocks(
 ) -> BlocksRecoding:
     """Groups that hold every model, at the least loss that this heuristic finds; nothing is suppressed.
 
-    cells: a frequency set of raw texts; its cells that the problem's hierarchies or values do not know are left out. whole: the table
-    as one class. block_combinations: most combinations of the blocks in which groups are made; None: by how many there are. kept:
-    keeps intermediates, and must be left only when parts and boxes have been used.
+    cells: a frequency set of raw texts, ``count`` of them; those that the problem's hierarchies or values do not know are left out.
+    whole: the table as one class. block_combinations: most combinations of the blocks in which groups are made; None: by how many
+    there are. kept: keeps intermediates, and must be left only when parts and boxes have been used.
     Raises InfeasibleError where it is proven that none exists, NoneFoundError where the merge stage ends in vain.
     """
     refuse_infeasible(problem, whole)
     d, s = len(problem.hierarchies), len(problem.sensitive)
-    found = borders(spark, problem, cells, block_combinations, PASSES)
+    found = borders(spark, problem, cells, count, block_combinations, PASSES)
     coded = plans.coded(cells, problem.hierarchies, problem.values)
     last = kept.keep(_passes(plans.lines(coded, d, s), problem, found), "grouped-lines")
     blocks, told = block_figures(last)

@@ -21,7 +21,7 @@ from anon_spark.kernels.local.cuts import SHARE, axes_of
 from anon_spark.kernels.local.tree import Tree, grow
 from anon_spark.plans import blocks as plans
 from anon_spark.plans.block_lines import HELD, code_names
-from anon_spark.plans.fetch import fetch_arrow, fetch_row
+from anon_spark.plans.fetch import fetch_arrow
 from anon_spark.plans.settings import setting
 
 SAMPLE = 100_000
@@ -46,13 +46,14 @@ class Borders:
     told: str
 
 
-def borders(spark: SparkSession, problem: Problem, cells: DataFrame, block_combinations: int | None, passes: int) -> Borders:
-    """Borders for the combinations of a frequency set of raw texts.
+def borders(
+    spark: SparkSession, problem: Problem, cells: DataFrame, count: int, block_combinations: int | None, passes: int
+) -> Borders:
+    """Borders for the combinations of a frequency set of raw texts with ``count`` cells.
 
     block_combinations: most combinations of the blocks in which groups are made; None: by how many there are. passes: how often
     groups are improved in blocks with other borders, where they are not made the quick way and there are several blocks.
     """
-    count = int(fetch_row(cells.agg(F.count(F.lit(1)).alias("n")))["n"])
     share = min(1.0, SAMPLE / max(count, 1))
     codes, rows = _drawn(problem, cells, share)
     combinations = round(len(rows) / share)

@@ -16,7 +16,7 @@ from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import Blocks, LocalRecoding
 from anon_spark.kernels.local.across import across
-from anon_spark.kernels.local.block import Strategy, group_block
+from anon_spark.kernels.local.block import Strategy, can_peel, group_block
 from anon_spark.kernels.local.cuts import Axes, axes_of, cut_blocks
 from anon_spark.kernels.local.improve import Parts, improve, pooled
 from anon_spark.kernels.local.prepare import ladders, prepare
@@ -116,9 +116,13 @@ def grouped(
     problem: Problem, codes: np.ndarray, rows: np.ndarray, block: np.ndarray, k: int, strategy: Strategy = "thorough"
 ) -> Parts:
     """Groups of one block of combinations codes (m, d) with rows (m,), which go by the numbers (m,) of ``block``."""
-    costs, points = prepare(problem.hierarchies, problem.weights, codes)
     steps = ladders(problem.hierarchies, codes)
-    parts = group_block(costs, points, rows, steps, k, strategy=strategy)
+    if strategy == "peel" and not can_peel(steps):
+        # a wide region: agglomeration alone takes time that grows with its square
+        parts = swift(problem.hierarchies, problem.weights, codes, rows, k)
+    else:
+        costs, points = prepare(problem.hierarchies, problem.weights, codes)
+        parts = group_block(costs, points, rows, steps, k, strategy=strategy)
     return Parts(block[parts.cell], parts.group, parts.held)
 
 

@@ -20,14 +20,14 @@ from anon_spark.algorithms.local_cells import (
     new_groups,
     of_combinations,
 )
-from anon_spark.algorithms.local_groups import Dealt
+from anon_spark.algorithms.local_groups import Dealt, boxes_of
 from anon_spark.kernels.arrow import runs
 from anon_spark.kernels.local.tree import Tree, route
 from anon_spark.plans.block_lines import BLOCK, BROKEN, COMBINATIONS, GROUP, HELD
 from anon_spark.plans.box_tables import group_columns
 from anon_spark.plans.frequency import cell_names
 from anon_spark.plans.publish import Printed
-from anon_spark.plans.row_blocks import DRAWN
+from anon_spark.plans.row_hash import DEALT_BY
 
 MOST_VALUES, FEWEST_ROWS = 5_000_000, 20_000
 """Rows of a block are taken up together as far as they hold so many values, whatever those are, but always so many rows."""
@@ -35,10 +35,17 @@ MOST_VALUES, FEWEST_ROWS = 5_000_000, 20_000
 
 @dataclass(frozen=True)
 class RowsPass:
-    """The one pass of rows over blocks.  work: as of cells; printed: names of what a group prints of each quasi-identifier."""
+    """The one pass of rows over blocks.  work: as of cells; printed: names of what a group prints of each quasi-identifier; columns: how
+    many a row brings."""
 
     work: Pass
     printed: tuple[Printed, ...]
+    columns: int
+
+    @property
+    def most(self) -> int:
+        """Rows that are taken up together."""
+        return max(FEWEST_ROWS, min(MOST_LINES, MOST_VALUES // max(self.columns, 1)))
 
 
 def routed_rows(batches: Iterable[pa.RecordBatch], work: RowsPass, tree: Tree) -> Iterator[pa.RecordBatch]:
@@ -64,7 +71,7 @@ def grouped_rows(batches: Iterable[pa.RecordBatch], work: RowsPass) -> Iterator[
     """Rows of whole blocks, sorted by block and codes, with their groups and what these print."""
     codes, values = work.work.columns
     last, number = -1, 0
-    for batch in runs(_with_one(batches), BLOCK, codes, _most(work)):
+    for batch in runs(_with_one(batches), BLOCK, codes, work.most):
         block = batch[BLOCK][0].as_py()
         number = number if block == last else 0
         cells, place = cells_of(batch, codes, values)
@@ -77,11 +84,6 @@ def grouped_rows(batches: Iterable[pa.RecordBatch], work: RowsPass) -> Iterator[
             yield from _labelled(work, batch, line, group, inside.codes, dealt, broken, block * GROUPS_A_BLOCK + number)
             number += len(broken)
         last = block
-
-
-def _most(work: RowsPass) -> int:
-    columns = len(work.work.problem.hierarchies) + len(work.printed)
-    return max(FEWEST_ROWS, min(MOST_LINES, MOST_VALUES // max(columns, 1)))
 
 
 def _with_one(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -100,7 +102,7 @@ def _dealt_rows(table: pa.Table, place: np.ndarray, chosen: np.ndarray, dealt: D
     number = np.full(int(place.max()) + 1, -1)
     number[chosen] = np.arange(len(chosen))
     line = np.flatnonzero(number[place] >= 0)
-    first, second = (table[name].to_numpy()[line] for name in DRAWN)
+    first, second = (table[name].to_numpy()[line] for name in DEALT_BY)
     line = line[np.lexsort((second, first, number[place[line]]))]
     order = np.lexsort((dealt.group, dealt.cell))
     return line, np.repeat(dealt.group[order], dealt.held[order])
@@ -116,12 +118,9 @@ def _labelled(
     broken: np.ndarray,
     first: int,
 ) -> Iterator[pa.RecordBatch]:
-    low = np.full((len(broken), codes.shape[1]), np.iinfo(np.int32).max, np.int64)
-    high = np.full((len(broken), codes.shape[1]), -1, np.int64)
-    np.minimum.at(low, dealt.group, codes[dealt.combination])
-    np.maximum.at(high, dealt.group, codes[dealt.combination])
+    low, high, _ = boxes_of(codes, dealt)
     printed = group_columns(np.arange(len(broken)), low, high, work.work.problem.hierarchies, work.printed)
-    rows = table.drop_columns([BLOCK, *DRAWN]).take(pa.array(line))
+    rows = table.drop_columns([BLOCK, *DEALT_BY]).take(pa.array(line))
     size = np.zeros(len(line), np.int32)
     size[0] = len(codes)
     rows = rows.append_column(GROUP, pa.array(group + first, pa.int64()))

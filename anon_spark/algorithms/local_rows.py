@@ -48,6 +48,7 @@ def decide_rows(
     spark: SparkSession,
     problem: Problem,
     cells: DataFrame,
+    count: int,
     rows: DataFrame,
     whole: Whole,
     printed: Sequence[Printed],
@@ -57,14 +58,14 @@ def decide_rows(
 ) -> RowsRecoding:
     """Groups that hold every model, at the least loss that this heuristic finds; nothing is suppressed.
 
-    cells: the frequency set of raw texts, of which a sample is taken; rows: as ``plans.rows_of`` gives them. Rows of cells that the
-    problem does not know are left out: who counts the rows finds them missing. printed: names of what a group prints. The other
-    arguments, and what is raised, as of ``decide_blocks``.
+    cells: the frequency set of raw texts with ``count`` cells, of which a sample is taken; rows: as ``plans.rows_of`` gives them. Rows
+    of cells that the problem does not know are left out: who counts the rows finds them missing. printed: names of what a group
+    prints. The other arguments, and what is raised, as of ``decide_blocks``.
     """
     refuse_infeasible(problem, whole)
     d, s = len(problem.hierarchies), len(problem.sensitive)
-    found = borders(spark, problem, cells, block_combinations, 0)
-    work = RowsPass(Pass(problem, found.sizes[0], None, found.quick), tuple(printed))
+    found = borders(spark, problem, cells, count, block_combinations, 0)
+    work = RowsPass(Pass(problem, found.sizes[0], None, found.quick), tuple(printed), len(rows.columns))
     frame = plans.routed_rows(rows, partial(routed_rows, work=work, tree=found.trees[0]), d, s)
     last = kept.keep(plans.grouped_rows(frame, partial(grouped_rows, work=work), d, s, printed, found.tasks), "grouped-rows")
     blocks, told = block_figures(last)

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 
 from anon_spark.domain.errors import DataError, Fault
 from anon_spark.io.input_options import Options, folded
+from anon_spark.io.layout import Layout
 from anon_spark.plans.columns import named
 from anon_spark.plans.fetch import fetch_row
 
@@ -17,17 +18,17 @@ _NOT_OF_HEADERS = frozenset({"header", "inferschema", "enforceschema", "nullvalu
 
 
 def with_headers_compared(
-    spark: SparkSession, path: str, options: Options, table: DataFrame, parts: Collection[str], where: str
+    spark: SparkSession, path: str, options: Options, table: DataFrame, layout: Layout, where: str
 ) -> DataFrame:
     """A CSV of several files whose headers must all be the first one's; raises DataError, now or when it is read.
 
-    parts: columns that stand in no header, since directories name them. Spark compares names as it reads, but names that it made up
+    layout: of its files. Spark compares names as it reads, but names that it made up
     (an empty or repeated header) stand in no file: there the first records of all files are compared with each other.
     """
-    if folded(options).get("header", "").lower() != "true" or len(table.inputFiles()) < 2:
+    if folded(options).get("header", "").lower() != "true" or len(layout.files) < 2:
         return table
     if _made_up(table.columns):
-        refuse_headers(spark, path, options, parts, where)
+        refuse_headers(spark, path, options, layout.parts, where)
         return table
     strict = {**{key: value for key, value in options.items() if key.lower() != "enforceschema"}, "enforceSchema": "false"}
     return spark.read.format("csv").options(**strict).schema(table.schema).load(path)
@@ -40,7 +41,10 @@ def _made_up(names: Sequence[str]) -> bool:
 
 
 def refuse_headers(spark: SparkSession, path: str, options: Options, parts: Collection[str], where: str) -> None:
-    """DataError unless all files begin with the same record: one pass over them as if they had no headers, for one number."""
+    """DataError unless all files begin with the same record: one pass over them as if they had no headers, for one number.
+
+    parts: columns that stand in no header, since directories name them.
+    """
     plain = {key: value for key, value in options.items() if key.lower() not in _NOT_OF_HEADERS}
     records = spark.read.format("csv").options(**plain, header="false").load(path)
     # a field that is missing and one that is empty are both no name

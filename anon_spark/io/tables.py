@@ -64,7 +64,7 @@ def _table(spark: SparkSession, source: Source, where: str, texts: Collection[st
     if kind == "csv" and table.columns:
         refuse_misread(spark, kind, source.path, options, len(table.columns) - len(layout.parts), where)
         refuse_changed_line_ends(spark, source.path, options, [name for name in table.columns if name not in layout.parts], where)
-        table = with_headers_compared(spark, source.path, options, table, layout.parts, where)
+        table = with_headers_compared(spark, source.path, options, table, layout, where)
     if kind in TEXTS:
         refuse_replaced(table, options, where)
     return table

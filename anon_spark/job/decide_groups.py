@@ -109,7 +109,7 @@ def _on_spark(
 ) -> _Found:
     problem = gathered.problem
     found = decide_blocks(
-        spark, problem, gathered.cells, gathered.whole, _block_combinations(policy), kept, _driver_bytes(policy)
+        spark, problem, gathered.cells, gathered.combinations, gathered.whole, _block_combinations(policy), kept, _driver_bytes(policy)
     )
     parts, boxes = kept.keep(found.parts, "parts"), kept.keep(found.boxes, "boxes")
     deals = fetch_row(parts.agg(F.coalesce(F.max(DEALT), F.lit(False)).alias("deals")))["deals"]
@@ -130,8 +130,9 @@ def _with_rows(
     travelling = list(dict.fromkeys([*bound.output, *(raw.name for raw in columns), OWN]))
     rows = rows_of(table, bound.quasi_identifiers, bound.counted, travelling, _others(bound), policy.seed or 0)
     found = decide_rows(
-        spark, problem, gathered.cells, rows, gathered.whole, printed, _block_combinations(policy), kept, _driver_bytes(policy)
-    )
+        spark, problem, gathered.cells, gathered.combinations, rows, gathered.whole, printed,
+        _block_combinations(policy), kept, _driver_bytes(policy),
+    )  # fmt: skip
     boxes = kept.keep(found.boxes, "boxes")
     return _Found(
         found.summary,

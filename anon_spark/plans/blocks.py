@@ -28,7 +28,7 @@ from anon_spark.plans.block_lines import (
     value_names,
 )
 from anon_spark.plans.columns import HELPER
-from anon_spark.plans.frequency import cell_names
+from anon_spark.plans.frequency import cell_names, hashed
 from anon_spark.plans.lookups import with_number
 
 Batches = Iterable[pa.RecordBatch]
@@ -60,9 +60,8 @@ def lines(cells: DataFrame, columns: int, sensitive: int) -> DataFrame:
 
 def sampled(cells: DataFrame, columns: int, share: float) -> DataFrame:
     """The cells of about this share of the raw combinations of a frequency set, drawn by a hash of their texts."""
-    texts = [F.col(name) for name in cell_names(columns, 0)[0]]
-    nulls = F.concat(*[F.when(text.isNull(), F.lit("0")).otherwise(F.lit("1")) for text in texts])
-    return cells.where(F.pmod(F.xxhash64(*texts, nulls), F.lit(_GRAINS)) < F.lit(int(share * _GRAINS)))
+    drawn = F.pmod(hashed([F.col(name) for name in cell_names(columns, 0)[0]]), F.lit(_GRAINS))
+    return cells.where(drawn < F.lit(int(share * _GRAINS)))
 
 
 def routed(frame: DataFrame, worker: Worker, columns: int, sensitive: int) -> DataFrame:

@@ -36,12 +36,15 @@ def fingerprint(texts: Sequence[Column], weight: Column | None = None) -> Column
 
     Two scans of one input agree; inputs that differ agree with a chance of about 2^-64 (Carter & Wegman style sums).
     """
-    # the null pattern is hashed too: xxhash64 skips nulls, so (a, null) and (null, a) would be one
-    flags = F.concat(*[F.when(text.isNull(), F.lit("0")).otherwise(F.lit("1")) for text in texts])
-    value = F.xxhash64(*texts, flags).cast("decimal(20,0)")
+    value = hashed(texts).cast("decimal(20,0)")
     if weight is not None:
         value = value * weight.cast("decimal(18,0)")
     return F.sum(value.cast("decimal(38,0)"))
+
+
+def hashed(texts: Sequence[Column]) -> Column:
+    """long: hash of texts and of which of them are null: xxhash64 skips nulls, so (a, null) and (null, a) would be one."""
+    return F.xxhash64(*texts, F.concat(*[F.when(text.isNull(), F.lit("0")).otherwise(F.lit("1")) for text in texts]))
 
 
 def totals(cells: DataFrame, quasi_identifiers: int, sensitive: int) -> DataFrame:

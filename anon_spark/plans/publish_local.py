@@ -11,14 +11,14 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from anon_spark.plans.block_lines import DEALT, FROM, GROUP, TO
-from anon_spark.plans.columns import HELPER, RawColumn, named
+from anon_spark.plans.columns import HELPER, RawColumn
 from anon_spark.plans.frequency import cell_names
 from anon_spark.plans.publish import SUPPRESSED, Labelled, Printed
-from anon_spark.plans.row_hash import hash_parts
+from anon_spark.plans.row_hash import DEALT_BY, dealt_by
 
 NOWHERE = -1
 """The group of rows that are suppressed."""
-_RANK, _FIRST, _SECOND = (HELPER + name for name in ("rank", "hash0", "hash1"))
+_RANK = HELPER + "rank"
 
 
 def label_names(in_bounds: Sequence[bool]) -> tuple[Printed, ...]:
@@ -138,11 +138,9 @@ def _drawn(
     seed: int,
 ) -> DataFrame:
     """Rows of dealt cells with their groups."""
-    types = {field.name: field.dataType for field in schema.fields}
-    parts = [part for name in others for part in hash_parts(named(name), types[name])]
-    order = {_FIRST: F.xxhash64(F.lit(seed), *parts), _SECOND: F.xxhash64(F.lit(seed), F.lit(1), *parts)}
-    of_cell = Window.partitionBy(*keys).orderBy(_FIRST, _SECOND)
-    ranked = rows.withColumns(order).withColumn(_RANK, F.row_number().over(of_cell) - 1).drop(*order)
+    of_cell = Window.partitionBy(*keys).orderBy(*DEALT_BY)
+    hashed = rows.withColumns(dealt_by(others, schema, seed))
+    ranked = hashed.withColumn(_RANK, F.row_number().over(of_cell) - 1).drop(*DEALT_BY)
     ours = [f"{key}_cell" for key in keys]
     lines = tables.parts.where(F.col(DEALT)).drop(DEALT)
     lines = reduce(lambda frame, pair: frame.withColumnRenamed(*pair), zip(keys, ours, strict=True), lines)

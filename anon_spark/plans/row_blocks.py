@@ -11,17 +11,15 @@ from pyspark.sql import types as T
 
 from anon_spark.plans.block_lines import BLOCK, BROKEN, COMBINATIONS, GROUP, HELD, code_names, value_names
 from anon_spark.plans.blocks import CLASS, Worker, renamed
-from anon_spark.plans.columns import HELPER, RawColumn, named
+from anon_spark.plans.columns import RawColumn, named
 from anon_spark.plans.frequency import cell_names
 from anon_spark.plans.publish import Printed
-from anon_spark.plans.row_hash import hash_parts
+from anon_spark.plans.row_hash import DEALT_BY, dealt_by
 
 _TYPES = (
     T.BooleanType, T.ByteType, T.ShortType, T.IntegerType, T.LongType, T.FloatType, T.DoubleType, T.DecimalType, T.DateType,
     T.TimestampType, T.TimestampNTZType, T.BinaryType,
 )  # fmt: skip
-DRAWN = (HELPER + "hash0", HELPER + "hash1")
-"""long: the order in which rows of a cell are dealt."""
 
 
 def travels(table: DataFrame) -> bool:
@@ -51,14 +49,11 @@ def rows_of(
     seed: int,
 ) -> DataFrame:
     """The rows: the ``columns`` that travel, the texts of their cells (``cell_names``), and two hashes of ``others``, keyed by the seed."""
-    types = {field.name: field.dataType for field in table.schema.fields}
-    parts = [part for name in others for part in hash_parts(named(name), types[name])]
     texts = zip([*quasi_identifiers, *counted], sum(cell_names(len(quasi_identifiers), len(counted)), []), strict=True)
-    drawn = (F.xxhash64(F.lit(seed), *parts), F.xxhash64(F.lit(seed), F.lit(1), *parts))
     return table.select(
         *[named(name) for name in columns],
         *[raw.text.alias(name) for raw, name in texts],
-        *[value.alias(name) for value, name in zip(drawn, DRAWN, strict=True)],
+        *[value.alias(name) for name, value in dealt_by(others, table.schema, seed).items()],
     )
 
 
@@ -74,7 +69,7 @@ def grouped_rows(
 ) -> DataFrame:
     """One shuffle by block; rows with their groups and what these print, as the columns that ``printed`` names."""
     placed = rows.repartition(partitions, BLOCK).sortWithinPartitions(BLOCK, *code_names(columns))
-    kept = [field for field in rows.schema.fields if field.name not in {BLOCK, *DRAWN}]
+    kept = [field for field in rows.schema.fields if field.name not in {BLOCK, *DEALT_BY}]
     more = [T.StructField(HELD, T.LongType()), T.StructField(GROUP, T.LongType()), T.StructField(COMBINATIONS, T.IntegerType())]
     return placed.mapInArrow(
         worker, T.StructType([*kept, *more, T.StructField(BROKEN, T.BooleanType()), *printed_fields(printed)])

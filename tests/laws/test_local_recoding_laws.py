@@ -22,7 +22,7 @@ from anon_spark.domain.errors import NoneFoundError
 from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import LocalRecoding
-from anon_spark.kernels.local import swift
+from anon_spark.kernels.local import block, swift
 from anon_spark.kernels.local.block import agglomerated, peeled
 from anon_spark.kernels.local.improve import improve
 from anon_spark.kernels.local.prepare import ladders, prepare
@@ -89,13 +89,27 @@ def small_cells() -> Iterator[None]:
         yield
 
 
+@settings(max_examples=30, deadline=None)
+@given(ROWS, st.integers(1, 4))
+def test_wide_regions_whose_lattice_is_too_large_to_peel(rows: list, k: int) -> None:
+    assume(len(rows) >= k)
+    problem, frequency = tables(rows, [model("k-anonymity", k=k)])
+    with small_cells(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(local_recoding, "MANY", 1_000)
+        patch.setattr(local_recoding, "NARROWEST_BLOCK", 5)
+        patch.setattr(block, "MOST_NODES", 1)
+        found = decide_local(problem, frequency)
+    values = check(problem, frequency, found)
+    assert min(group.total() for group in values.values()) >= k
+
+
 @settings(max_examples=60, deadline=None)
 @given(ROWS, st.integers(1, 6), st.sampled_from([None, 2, 7]), st.booleans())
-def test_groups_hold_k_rows_and_nothing_is_lost(rows: list, k: int, block: int | None, swiftly: bool) -> None:
+def test_groups_hold_k_rows_and_nothing_is_lost(rows: list, k: int, most: int | None, swiftly: bool) -> None:
     assume(len(rows) >= k)
     problem, frequency = tables(rows, [model("k-anonymity", k=k)])
     with small_cells() if swiftly else nullcontext():
-        found = decide_local(problem, frequency, block)
+        found = decide_local(problem, frequency, most)
     values = check(problem, frequency, found)
     assert min(group.total() for group in values.values()) >= k
 

@@ -46,7 +46,7 @@ def run(spark: SparkSession, problem: Problem, frequency: object, rows: list, mo
     schema = ", ".join([*(f"{name} string" for name in names), "__anon_n long"])
     frame = spark.createDataFrame(cells, schema).repartition(partitions)
     with Materialised() as kept:
-        found = decide_blocks(spark, problem, frame, whole_table(problem, frequency), most, kept, **more)
+        found = decide_blocks(spark, problem, frame, len(cells), whole_table(problem, frequency), most, kept, **more)
         parts = sorted(map(tuple, found.parts.collect()), key=repr)
         assert parts == sorted(map(tuple, found.parts.collect()), key=repr)
         boxes = {row[0]: tuple(row[1:]) for row in found.boxes.collect()}

@@ -27,7 +27,7 @@ def test_adult(spark: SparkSession, shared: Path, k: int) -> None:
     schema = ", ".join([*(f"__anon_q{i} string" for i in range(len(COLUMNS))), "__anon_n long"])
     cells = spark.createDataFrame([(*cell, n) for cell, n in Counter(rows).items()], schema)
     with Materialised() as kept:
-        found = decide_blocks(spark, problem, cells, whole_table(problem, frequency), 1_000, kept)
+        found = decide_blocks(spark, problem, cells, len(set(rows)), whole_table(problem, frequency), 1_000, kept)
         held = found.parts.selectExpr("sum(__anon_to - __anon_from)").collect()[0][0]
         sizes = found.boxes.selectExpr("min(__anon_size)", "sum(__anon_size)").collect()[0]
     assert held == sizes[1] == len(rows) and sizes[0] >= k and found.summary.blocks[3] <= 16_000

@@ -60,8 +60,9 @@ def test_an_empty_directory_and_a_release_are_overwritten(tmp_path: Path, names:
     (tmp_path / "out").mkdir()
     for name in names:
         (tmp_path / "out" / name).touch()
-    opening(tmp_path / "out")
-    opening(tmp_path / "new")
+    assert opening(tmp_path / "out").sink.path == str(tmp_path / "out")
+    assert opening(tmp_path / "new").sink.path == str(tmp_path / "new")
+    assert {path.name for path in (tmp_path / "out").iterdir()} == set(names)
 
 
 def test_the_jobs_own_files_are_told_by_name(tmp_path: Path) -> None:

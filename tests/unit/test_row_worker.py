@@ -19,7 +19,7 @@ from anon_spark.kernels.local.cuts import axes_of
 from anon_spark.kernels.local.tree import Tree, grow
 from anon_spark.plans.block_lines import BLOCK, BROKEN, COMBINATIONS, GROUP, HELD
 from anon_spark.plans.frequency import cell_names
-from anon_spark.plans.row_blocks import DRAWN
+from anon_spark.plans.row_hash import DEALT_BY
 
 TREE = hierarchy("tree", [(x, "ab" if x in "ab" else "c-f", "*") for x in "abcdef"])
 PLACES = {str(v): v for v in range(1, 31)}
@@ -38,8 +38,8 @@ def sent(problem: Problem, tree: Tree, rows: list[tuple], order: list[int], batc
     columns = {"id": pa.array(order), "__anon_own": pa.array([i * 7 for i in order])}
     columns |= {name: pa.array([rows[i][j] for i in order], pa.string()) for j, name in enumerate(names)}
     # the second hash tells apart those that the first does not
-    columns |= {DRAWN[0]: pa.array([i * 31 % 5 for i in order]), DRAWN[1]: pa.array([-i for i in order])}
-    work = worker.RowsPass(Pass(problem, 20, None, quick), PRINTED)
+    columns |= {DEALT_BY[0]: pa.array([i * 31 % 5 for i in order]), DEALT_BY[1]: pa.array([-i for i in order])}
+    work = worker.RowsPass(Pass(problem, 20, None, quick), PRINTED, 8)
     table = pa.Table.from_batches(worker.routed_rows(pa.table(columns).to_batches(max_chunksize=batch), work, tree))
     table = table.sort_by([(key, "ascending") for key in [BLOCK, *work.work.columns[0]]])
     return pa.Table.from_batches(worker.grouped_rows(table.to_batches(max_chunksize=batch), work))
@@ -59,7 +59,7 @@ def test_rows_come_out_once_with_the_labels_of_their_group(seed: int, quick: boo
     found = sent(problem, tree, rows, list(range(150)), 1000, quick)
     assert sorted(found["id"].to_pylist()) == list(range(150)) and tree.blocks > 1
     assert all(own == 7 * i for i, own in zip(found["id"].to_pylist(), found["__anon_own"].to_pylist(), strict=True))
-    assert not {BLOCK, *DRAWN, *sum(cell_names(3, 1), [])} & set(found.column_names)
+    assert not {BLOCK, *DEALT_BY, *sum(cell_names(3, 1), [])} & set(found.column_names)
     of = defaultdict(list)
     for row in found.to_pylist():
         of[row[GROUP]].append(row)
@@ -99,3 +99,9 @@ def test_rows_of_a_cell_are_dealt_in_the_order_of_their_hashes() -> None:
     # two rows are lent to the pair beside them: the first or the last ones by their hashes
     assert sorted(Counter(groups).values()) == [2, 7] and groups == sorted(groups)
     assert min(Counter(row[GROUP] for row in found).values()) >= 4
+
+
+def test_the_wider_the_rows_the_fewer_are_taken_up_together() -> None:
+    problem, _ = bind(rows_of(1, 9), [TREE, LINE, flat("flat", list("xyz"))], [model("k-anonymity", k=3)], ["s"])
+    most = [worker.RowsPass(Pass(problem, 20, None), PRINTED, columns).most for columns in (5, 50, 300)]
+    assert most == [worker.MOST_LINES, worker.MOST_VALUES // 50, worker.FEWEST_ROWS]

@@ -32,12 +32,12 @@ def group_block(
 
     points: a box each of m cells, sorted by code; rows: (m,) int64. Cells may be dealt to several groups.
     strategy: thorough, the best of several starts, improved; peel, the start of peeling, not improved (for many combinations at once,
-    whose groups are improved in blocks of their own), or of agglomeration where the lattice is too large for it.
+    whose groups are improved in blocks of their own; ``can_peel`` must hold).
     """
     if rows.sum() < 2 * k:
         return Parts(np.arange(len(rows)), np.zeros(len(rows), np.int64), rows.copy())
     peels = can_peel(ladders)
-    if strategy == "peel" and peels:
+    if strategy == "peel":
         return peeled(costs, points, rows, ladders, k, shares[0])
     starts = [agglomerated(costs, points, rows, k)]
     if peels:
