@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import shutil
-import threading
 import time
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -20,6 +19,7 @@ from pathlib import Path
 import census
 import numpy as np
 import pyarrow as pa
+from memory import Memory
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -56,38 +56,6 @@ def policy(folder: Path, options: argparse.Namespace) -> DomainPolicy:
         columns=census.columns(("occupation",), local=True),
         privacy=models,
     )
-
-
-class Memory(threading.Thread):
-    """The most memory in MB, looked at every second: this process, its JVM, the Python workers together, the largest of them, all."""
-
-    def __init__(self) -> None:
-        super().__init__(daemon=True)
-        self.most = dict.fromkeys(("driver", "JVM", "workers", "largest worker", "all"), 0)
-
-    def run(self) -> None:
-        while True:
-            found = self._now()
-            self.most = {name: max(most, found[name]) for name, most in self.most.items()}
-            time.sleep(1)
-
-    def _now(self) -> dict[str, int]:
-        sizes: dict[str, list[int]] = {"driver": [], "JVM": [], "workers": []}
-        for process in Path("/proc").glob("[0-9]*"):
-            try:
-                command = (process / "cmdline").read_bytes().split(b"\0")
-                pages = int((process / "statm").read_text().split()[1])
-            except (OSError, IndexError, ValueError):
-                continue
-            megabytes = pages * 4096 >> 20
-            if process.name == str(threading.main_thread().native_id):
-                sizes["driver"].append(megabytes)
-            elif command[0].endswith(b"java"):
-                sizes["JVM"].append(megabytes)
-            elif b"pyspark.daemon" in command:
-                sizes["workers"].append(megabytes)
-        sums = {name: sum(found) for name, found in sizes.items()}
-        return {**sums, "largest worker": max(sizes["workers"], default=0), "all": sum(sums.values())}
 
 
 def timed(name: str, work: object) -> float:
