@@ -24,7 +24,7 @@ BASE: dict[str, Any] = {
     ],
     "privacy": [{"model": "k-anonymity", "k": 2}, {"model": "alpha-deassociation", "alpha": 0.5}],
 }
-GONE = object()
+GONE = type("Gone", (), {"__repr__": lambda self: "gone"})()
 
 
 def changed(*changes: tuple[str, Any]) -> dict[str, Any]:
