@@ -153,12 +153,12 @@ class Exchange:
 
     def cut(self, g: int, other: int) -> bool:
         """Cut group g and another (-1 for none) in two anew where the loss falls and all models hold on both sides; whether it was."""
-        n, s, was = gather(self.points, self.state, self.pool, 0, g), self.state, float(self.state.size[g] * self.state.cost[g])
+        n, s, was = gather(self.costs, self.points, self.state, self.pool, 0, g), self.state, float(self.state.size[g] * self.state.cost[g])
         if other >= 0 and n > 0:
-            n, was = gather(self.points, s, self.pool, n, other), was + float(s.size[other] * s.cost[other])
+            n, was = gather(self.costs, self.points, s, self.pool, n, other), was + float(s.size[other] * s.cost[other])
         if n < 2 or (other < 0 and self.groups == len(s.head)):
             return False
-        _, at = best_bisection(self.costs, s, self.pool, n, self.k, was + WORTH, MOST_SEEDS)
+        _, at = best_bisection(self.costs, self.pool, n, self.k, was + WORTH, MOST_SEEDS)
         if not at:
             return False
         parts, side = self.pool.best[:n].copy(), (np.arange(n) >= at).astype(np.int64)

@@ -203,10 +203,10 @@ class RepairedGroups:
         members = self.members[g]
         line, held = self.parts.combination[members], self.parts.held[members]
         state = new_state(self.costs, self.points, line, np.zeros(len(line), np.int64), held)
-        n = gather(self.points, state, pool, 0, 0)
+        n = gather(self.costs, self.points, state, pool, 0, 0)
         if n < 2:
             return None
-        _, at = best_bisection(self.costs, state, pool, n, k, float(state.size[0] * state.cost[0]), MOST_SEEDS)
+        _, at = best_bisection(self.costs, pool, n, k, float(state.size[0] * state.cost[0]), MOST_SEEDS)
         if not at:
             return None
         inside = np.isin(line, state.cell[pool.best[:at]])

@@ -10,12 +10,15 @@ from hierarchies import flat, hierarchy
 
 from anon_spark.domain.bind import bind as bind_column
 from anon_spark.domain.policy import Column
+from anon_spark.kernels.local import boxes
 from anon_spark.kernels.local import prepare as prepared
 from anon_spark.kernels.local.boxes import (
-    CLIMB,
     LINE,
     TABLE,
     UNITS,
+    WIDE,
+    Boxes,
+    Costs,
     box_cost,
     copy_box,
     empty_boxes,
@@ -24,6 +27,9 @@ from anon_spark.kernels.local.boxes import (
     widen,
 )
 from anon_spark.kernels.local.cuts import axes_of, best_cut, cut_blocks
+from anon_spark.kernels.local.exchange import members_of
+from anon_spark.kernels.local.release import learn_alone, work_space
+from anon_spark.kernels.local.state import State, new_state, rest_box
 from anon_spark.metrics.box_cost import box_loss
 
 TREE = hierarchy("tree", [(x, "ab" if x in "ab" else "c-f", "*") for x in "abcdef"] + [(None, "*")])
@@ -46,19 +52,19 @@ def test_unions_cost_what_the_exact_boxes_cost(monkeypatch) -> None:
     for widest in (1024, 2):
         monkeypatch.setattr(prepared, "WIDEST_TABLE", widest)
         costs, points = prepared.prepare(TREES, WEIGHTS, codes)
-        assert costs.kind.tolist() == [TABLE if widest > 2 else CLIMB, LINE, TABLE if widest > 2 else CLIMB]
+        assert costs.kind.tolist() == [TABLE if widest > 2 else WIDE, LINE, boxes.FLAT]
         out = np.zeros(len(codes), np.float32)
         for _ in range(50):
             chosen = rng.integers(0, len(codes), 4)
-            boxes = empty_boxes(3, 1)
-            copy_box(points, chosen[0], boxes, 0)
+            box = empty_boxes(3, 1)
+            copy_box(points, chosen[0], box, 0)
             for i in chosen[1:3]:
-                grown = widen(costs, boxes, 0, points, i)
-            assert grown == box_cost(costs, boxes, 0)
-            union_costs(costs, boxes, 0, points, len(codes), out)
+                grown = widen(costs, box, 0, points, i)
+            assert grown == box_cost(costs, box, 0)
+            union_costs(costs, box, 0, points, len(codes), out)
             lines = codes[chosen]
             exact, _ = box_loss(TREES, WEIGHTS, lines.min(axis=0)[None], lines.max(axis=0)[None], np.ones(1, np.int64))
-            assert out[chosen[3]] == union_cost(costs, boxes, 0, points, chosen[3])
+            assert out[chosen[3]] == union_cost(costs, box, 0, points, chosen[3])
             assert abs(out[chosen[3]] / UNITS - float(exact)) < 4 / UNITS
 
 
@@ -74,8 +80,67 @@ def test_forty_thousand_leaves_need_no_table() -> None:
     wide = flat("wide", [f"{i:05d}" for i in range(m)])
     codes = np.stack([np.arange(m), np.arange(m) % 3], axis=1).astype(np.int32)
     costs, points = prepared.prepare((wide, FLAT), (Fraction(1), Fraction(1)), codes)
-    assert costs.kind.tolist() == [CLIMB, TABLE] and costs.data.nbytes < 1_000_000
+    assert costs.kind.tolist() == [boxes.FLAT] * 2 and costs.data.nbytes == 0
     assert union_cost(costs, points, 0, points, 3) == UNITS // 2
+
+
+@pytest.mark.parametrize("widest", [1024, 2])
+def test_points_in_the_columns_that_tell_them_apart_cost_the_same(widest: int) -> None:
+    codes, rng = every_point(), np.random.default_rng(5)
+    costs, points = prepared.prepare(TREES, WEIGHTS, codes)
+    kinds = set()
+    for n in [1, 2, 3, 5, 20, len(codes)] * 5:
+        cells = rng.choice(len(codes), n, replace=False)
+        own, narrow = prepared.narrowed(costs, points, cells, widest)
+        kinds |= set(own.kind.tolist())
+        assert len(own.kind) == sum(len(np.unique(column)) > 1 for column in codes[cells].T)
+        found, wanted = np.zeros(n, np.float32), np.zeros(n, np.float32)
+        for x in range(n):
+            union_costs(own, narrow, x, narrow, n, found)
+            union_costs(costs, points, cells[x], Boxes(*(array[:, cells] for array in points)), n, wanted)
+            assert np.array_equal(found, wanted)
+    assert kinds >= {boxes.FLAT, LINE} and (WIDE in kinds or widest > 2)
+
+
+def groups_of(seed: int, m: int, groups: int) -> tuple[Costs, Boxes, State]:
+    """Some points in some groups, a row each."""
+    rng = np.random.default_rng(seed)
+    codes = every_point()[np.sort(rng.choice(len(every_point()), m, replace=False))]
+    costs, points = prepared.prepare(TREES, WEIGHTS, codes)
+    group = np.r_[np.arange(groups), np.arange(groups), rng.integers(0, groups, m - 2 * groups)]
+    return costs, points, new_state(costs, points, np.arange(m), group, np.ones(m, np.int64))
+
+
+@pytest.mark.parametrize("widest", [1024, 2])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_group_without_a_part_costs_what_the_box_of_the_rest_does(monkeypatch, seed: int, widest: int) -> None:
+    monkeypatch.setattr(prepared, "WIDEST_TABLE", widest)
+    costs, points, state = groups_of(seed, 40, 7)
+    work = work_space(points, state)
+    for g in range(7):
+        learn_alone(costs, points, state, work, g)
+        members = state.cell[state.group == g]
+        for p in np.flatnonzero(state.group == g):
+            rest, box = members[members != state.cell[p]], empty_boxes(3, 1)
+            copy_box(points, rest[0], box, 0)
+            cost = box_cost(costs, box, 0)
+            for c in rest[1:]:
+                cost = widen(costs, box, 0, points, c)
+            assert work.alone[p] == cost
+            state.away[p] = True
+            assert rest_box(costs, points, state, g, box, 0) == cost == box_cost(costs, box, 0)
+            state.away[p] = False
+
+
+def test_parts_of_one_cell_in_one_group_are_one_and_lists_hold_what_was_dealt() -> None:
+    codes = every_point()[:4]
+    costs, points = prepared.prepare(TREES, WEIGHTS, codes)
+    cell, group, held = np.array([3, 0, 3, 1, 0, 2]), np.array([9, 4, 9, 4, 9, 4]), np.array([2, 1, 3, 1, 1, 0])
+    state = new_state(costs, points, cell, group, held)
+    assert state.used[:2].tolist() == [4, 2] and state.size[:2].tolist() == [2, 6]
+    parts = {(int(state.group[p]), int(state.cell[p])): int(state.held[p]) for p in range(4)}
+    assert parts == {(0, 0): 1, (0, 1): 1, (1, 0): 1, (1, 3): 5}
+    assert [sorted(members_of(state, np.array([g])).tolist()) for g in (0, 1)] == [[0, 1], [2, 3]]
 
 
 def test_blocks_are_a_partition_with_k_rows_each() -> None:

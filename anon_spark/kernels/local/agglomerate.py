@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from anon_spark.kernels.compiled import Int, Real, compiled
+from anon_spark.kernels.compiled import Int, compiled
 from anon_spark.kernels.local.boxes import Boxes, Costs, copy_box, union_costs, widen
 
-
-@compiled
-def sift_up(key: np.ndarray, item: np.ndarray, n: Int) -> None:
-    """Place n - 1 of the heap (key, then item, least first) rises to where it belongs."""
-    i = n - 1
-    while i > 0:
-        up = (i - 1) >> 1
-        if key[up] < key[i] or (key[up] == key[i] and item[up] <= item[i]):
-            break
-        key[up], key[i] = key[i], key[up]
-        item[up], item[i] = item[i], item[up]
-        i = up
+DEAREST = np.int64(2**62)
 
 
 @compiled
 def sift_down(key: np.ndarray, item: np.ndarray, n: Int) -> None:
-    """The top of a heap of n sinks to where it belongs."""
+    """The top of a heap of n (key, then item, least first) sinks to where it belongs."""
     i = 0
     while True:
         least, left = i, 2 * i + 1
@@ -39,31 +28,24 @@ def sift_down(key: np.ndarray, item: np.ndarray, n: Int) -> None:
 
 @compiled
 def _nearest(
-    costs: Costs,
-    groups: Boxes,
-    slot: Int,
-    name: np.ndarray,
-    size: np.ndarray,
-    loss: np.ndarray,
-    lone: np.ndarray,
-    n: Int,
-    k: Int,
-    out: np.ndarray,
-) -> tuple[Int, Real]:
-    """Name of the group that ``slot`` best merges with or borrows from, and the added loss."""
-    union_costs(costs, groups, slot, groups, n, out)
-    mine, own = size[slot], loss[slot]
-    best, least, enough = np.int64(-1), np.inf, 2 * k - mine
+    costs: Costs, groups: Boxes, slot: Int, size: np.ndarray, loss: np.ndarray, lone: np.ndarray, n: Int, k: Int, union: np.ndarray,
+    score: np.ndarray,
+) -> Int:
+    """Slot of the group that ``slot`` best merges with or borrows from, the first of equal ones; score[slot] is the added loss."""
+    union_costs(costs, groups, slot, groups, n, union)
+    mine = size[slot]
     for t in range(n):
-        if t == slot:
-            continue
-        if lone[t] and size[t] >= enough:
-            added = k * np.float64(out[t]) - own
-        else:
-            added = (mine + size[t]) * np.float64(out[t]) - own - loss[t]
-        if added < least or (added == least and name[t] < best):
-            best, least = name[t], added
-    return best, least
+        rows = mine + size[t]
+        score[t] = (k if lone[t] and rows >= 2 * k else rows) * np.int64(union[t]) - loss[t]
+    score[slot] = DEAREST
+    least = DEAREST
+    for t in range(n):
+        least = min(least, score[t])
+    score[slot] = least - loss[slot]
+    best = 0
+    while score[best] != least or best == slot:
+        best += 1
+    return best
 
 
 @compiled
@@ -73,23 +55,15 @@ def agglomerate(costs: Costs, points: Boxes, rows: np.ndarray, k: Int, lend: boo
     lend: whether a cell that stands alone gives only the rows that are missing, keeping k itself, rather than all of them.
     Returns parts: cell, group, rows (p,) int64 each; groups are named by one of their cells. A cell may have several parts.
     """
-    _d, m = points.low.shape
+    m = points.low.shape[1]
     groups = Boxes(points.low.copy(), points.high.copy(), points.rank.copy())
-    size, loss, lone = rows.astype(np.float64), np.zeros(m), np.ones(m, np.bool_)
+    size, loss, lone = rows.copy(), np.zeros(m, np.int64), np.full(m, lend)
     name, slot_of, parent = np.arange(m), np.arange(m), np.arange(m)
     lent_cell, lent_group, lent_rows = np.zeros(m, np.int64), np.zeros(m, np.int64), np.zeros(m, np.int64)
+    # near: the group that each best merges with, -1 where it is not known; seen: which of its versions that was
     version, seen, near = np.zeros(m, np.int64), np.zeros(m, np.int64), np.full(m, -1, np.int64)
-    key, item = np.zeros(m + 1), np.zeros(m + 1, np.int64)
-    out = np.zeros(m, np.float32)
-    n, queued, lent = m, 0, 0
-    for a in range(m):
-        lone[a] = lend
-        if size[a] < k:
-            near[a], key[queued] = _nearest(costs, groups, a, name, size, loss, lone, n, k, out)
-            key[queued] /= size[a]
-            item[queued] = a
-            queued += 1
-            sift_up(key, item, queued)
+    item, key, union, score = np.flatnonzero(rows < k), np.full(m, -1.0), np.zeros(m, np.float32), np.zeros(m, np.int64)
+    n, queued, lent = m, len(item), 0
     while queued and n > 1:
         a = item[0]
         t, s = near[a], slot_of[a]
@@ -98,19 +72,19 @@ def agglomerate(costs: Costs, points: Boxes, rows: np.ndarray, k: Int, lend: boo
             key[0], item[0] = key[queued], item[queued]
             sift_down(key, item, queued)
             continue
-        if slot_of[t] < 0 or version[t] != seen[a]:
-            near[a], key[0] = _nearest(costs, groups, s, name, size, loss, lone, n, k, out)
-            key[0] /= size[s]
+        if t < 0 or slot_of[t] < 0 or version[t] != seen[a]:
+            near[a] = name[_nearest(costs, groups, s, size, loss, lone, n, k, union, score)]
             seen[a] = version[near[a]]
+            key[0] = score[s] / size[s]
             sift_down(key, item, queued)
             continue
         other = slot_of[t]
-        cost = widen(costs, groups, s, groups, other)
+        cost = np.int64(widen(costs, groups, s, groups, other))
         version[a] += 1
         version[t] += 1
         if lone[other] and size[other] >= 2 * k - size[s]:
             given = k - size[s]
-            lent_cell[lent], lent_group[lent], lent_rows[lent] = t, a, np.int64(given)
+            lent_cell[lent], lent_group[lent], lent_rows[lent] = t, a, given
             lent += 1
             size[s] += given
             size[other] -= given
@@ -126,11 +100,8 @@ def agglomerate(costs: Costs, points: Boxes, rows: np.ndarray, k: Int, lend: boo
         s = slot_of[a]
         lone[s] = False
         loss[s] = size[s] * cost
-        if size[s] < k and n > 1:
-            near[a], key[0] = _nearest(costs, groups, s, name, size, loss, lone, n, k, out)
-            key[0] /= size[s]
-            seen[a] = version[near[a]]
-            sift_down(key, item, queued)
+        # looked up again before any other is merged
+        near[a], key[0] = -1, -1.0
     cell, group, held = np.zeros(m + lent, np.int64), np.zeros(m + lent, np.int64), np.zeros(m + lent, np.int64)
     for a in range(m):
         cell[a], group[a], held[a] = a, a, rows[a]

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from anon_spark.kernels.compiled import Int, Real, compiled
-from anon_spark.kernels.local.boxes import LINE, Boxes, Costs, copy_box, empty_boxes_like, pair_cost, union_costs
-from anon_spark.kernels.local.state import CLOCK, GROUPS, State, attach, box_without, detach
+from anon_spark.kernels.local.boxes import FLAT, TABLE, Boxes, Costs, apart, union_costs
+from anon_spark.kernels.local.state import CLOCK, GROUPS, State, relink, rest_box
 
 MOST_SEEDS = 12
 MOST_PARTS = 2048
@@ -19,12 +19,13 @@ SORTED_IN_PLACE = 64
 
 
 class Pool(NamedTuple):
-    """Parts of the groups at hand.  part: (n,) int64; points: a box each; key: (n,) float64 to order by; prefix, suffix: (n,)
-    float64 cost of the first, of the last 1, 2, .. parts of an order; best: (n,) int64 the parts in the best order so far; live: (d,)
-    int64 columns that matter; order: (n,) int64, out: (n,) float64 scratch."""
+    """Parts of the groups at hand.  part, held: (n,) int64; at: (d, n) float32 place or rank; key: (n,) float64 to order by; prefix,
+    suffix: (n,) float64 cost of the first, of the last 1, 2, .. parts of an order; best: (n,) int64 the parts in the best order so
+    far; live: (d,) int64 columns that matter; order: (n,) int64, out: (n,) float64 scratch."""
 
     part: np.ndarray
-    points: Boxes
+    held: np.ndarray
+    at: np.ndarray
     key: np.ndarray
     prefix: np.ndarray
     suffix: np.ndarray
@@ -37,51 +38,56 @@ class Pool(NamedTuple):
 @compiled
 def new_pool(points: Boxes) -> Pool:
     """Room for a pool."""
-    n = MOST_PARTS
+    n, d = MOST_PARTS, points.low.shape[0]
     return Pool(
-        np.zeros(n, np.int64), empty_boxes_like(points, n + PADDING), np.zeros(n), np.zeros(n), np.zeros(n),
-        np.zeros(n, np.int64), np.zeros(points.low.shape[0], np.int64), np.zeros(n, np.int64), np.zeros(n),
+        np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros((d, n + PADDING), np.float32), np.zeros(n), np.zeros(n), np.zeros(n),
+        np.zeros(n, np.int64), np.zeros(d, np.int64), np.zeros(n, np.int64), np.zeros(n),
     )  # fmt: skip
 
 
 @compiled
-def gather(points: Boxes, state: State, pool: Pool, n: Int, g: Int) -> Int:
+def gather(costs: Costs, points: Boxes, state: State, pool: Pool, n: Int, g: Int) -> Int:
     """Group g's parts join the n of the pool; returns how many there are then, -1 for too many."""
-    p = state.head[g]
+    first, p, part, after, cell = n, state.head[g], pool.part, state.after, state.cell
+    at, place, rank = pool.at, points.low, points.rank
     while p >= 0:
         if n == MOST_PARTS:
             return -1
-        pool.part[n] = p
-        copy_box(points, state.cell[p], pool.points, n)
+        part[n], pool.held[n] = p, state.held[p]
         n += 1
-        p = state.after[p]
+        p = after[p]
+    for j in range(points.low.shape[0]):
+        if costs.kind[j] <= FLAT:
+            for x in range(first, n):
+                at[j, x] = place[j, cell[part[x]]]
+        else:
+            for x in range(first, n):
+                at[j, x] = rank[j, cell[part[x]]]
     return n
 
 
 @compiled
-def _sort(pool: Pool, n: Int) -> np.ndarray:
-    """The n parts by pool.key, equal ones as they stand."""
+def _sort(pool: Pool, n: Int) -> None:
+    """The n parts by pool.key into pool.order, equal ones as they stand."""
+    order, keys = pool.order, pool.key
     if n > SORTED_IN_PLACE:
-        return np.argsort(pool.key[:n], kind="mergesort")
-    order = pool.order[:n]
+        order[:n] = np.argsort(keys[:n], kind="mergesort")
+        return
     for x in range(n):
-        key, y = pool.key[x], x
-        while y > 0 and pool.key[order[y - 1]] > key:
+        key, y = keys[x], x
+        while y > 0 and keys[order[y - 1]] > key:
             order[y] = order[y - 1]
             y -= 1
         order[y] = x
-    return order
 
 
 @compiled
-def _live(costs: Costs, pool: Pool, n: Int) -> Int:
-    """Columns in which the n parts differ or cost go to pool.live; returns how many. The others cost nothing in any cut."""
-    found = 0
-    for j in range(pool.points.low.shape[0]):
-        low, high, rank = pool.points.low[j], pool.points.high[j], pool.points.rank[j]
-        for x in range(n):
-            apart = (low[x] != low[0] or high[x] != low[0]) if costs.kind[j] == LINE else (rank[x] != rank[0] or high[x] > 0)
-            if apart:
+def _live(pool: Pool, n: Int) -> Int:
+    """Columns in which the n parts differ go to pool.live; returns how many. The others cost nothing in any cut."""
+    found, at = 0, pool.at
+    for j in range(at.shape[0]):
+        for x in range(1, n):
+            if at[j, x] != at[j, 0]:
                 pool.live[found] = j
                 found += 1
                 break
@@ -89,59 +95,52 @@ def _live(costs: Costs, pool: Pool, n: Int) -> Int:
 
 
 @compiled
-def _add_line(costs: Costs, pool: Pool, order: np.ndarray, j: Int, out: np.ndarray) -> None:
-    """Add what the first 1, 2, .. parts of an order cost in a column of numbers."""
-    low, high, cap = pool.points.low[j], pool.points.high[j], costs.cap[j]
-    least, most = low[order[0]], high[order[0]]
-    for x in range(len(order)):
-        least, most = min(least, low[order[x]]), max(most, high[order[x]])
-        out[x] += min(most - least, cap)
-
-
-@compiled
-def _add_tree(costs: Costs, pool: Pool, order: np.ndarray, j: Int, out: np.ndarray) -> None:
-    """Add what the first 1, 2, .. parts of an order cost in a column with a tree."""
-    high, rank = pool.points.high[j], pool.points.rank[j]
-    own, first = high[order[0]], rank[order[0]]
-    for x in range(len(order)):
-        own = max(own, high[order[x]])
-        if rank[order[x]] != first:
-            own = max(own, pair_cost(costs, j, first, rank[order[x]]))
-        out[x] += own
-
-
-@compiled
-def _costs_along(costs: Costs, pool: Pool, live: Int, order: np.ndarray, out: np.ndarray) -> None:
-    """Cost of the first 1, 2, .. parts of an order."""
-    out[: len(order)] = 0.0
+def _costs_along(costs: Costs, pool: Pool, live: Int, n: Int, backwards: bool, out: np.ndarray) -> None:
+    """Cost of the first 1, 2, .. of n parts in the order, or of the last."""
+    data, at, order = costs.data, pool.at, pool.order
+    start, step = (n - 1, -1) if backwards else (0, 1)
+    for x in range(n):
+        out[x] = 0.0
     for i in range(live):
-        j = pool.live[i]
-        if costs.kind[j] == LINE:
-            _add_line(costs, pool, order, j, out)
-        else:
-            _add_tree(costs, pool, order, j, out)
+        j, y = pool.live[i], start
+        first = at[j, order[start]]
+        if costs.kind[j] <= FLAT:
+            low, high, cap = first, first, costs.cap[j]
+            for x in range(n):
+                low, high = min(low, at[j, order[y]]), max(high, at[j, order[y]])
+                out[x] += min(high - low, cap)
+                y += step
+            continue
+        offset, width, mine = costs.offset[j], costs.width[j], np.int64(first)
+        own: Real = np.float32(0)
+        for x in range(n):
+            other = np.int64(at[j, order[y]])
+            if costs.kind[j] == TABLE:
+                own = max(own, data[offset + mine * width + other])
+            else:
+                own = max(own, apart(data, offset, width, mine, other))
+            out[x] += own
+            y += step
 
 
 @compiled
-def _cut(costs: Costs, state: State, pool: Pool, n: Int, live: Int, k: Int, least: Real) -> tuple[Real, Int]:
-    """Cut the order by pool.key where the two sides, of k rows or more each, lose least; remember it where below ``least``.
+def _cut(costs: Costs, pool: Pool, n: Int, live: Int, k: Int, total: Int, least: Real) -> tuple[Real, Int]:
+    """Cut the order by pool.key where the two sides, of k of ``total`` rows or more each, lose least; remember it where below ``least``.
 
     Returns the loss and how many parts stand before the cut (0 where it is not below).
     """
-    order = _sort(pool, n)
-    _costs_along(costs, pool, live, order, pool.prefix)
-    _costs_along(costs, pool, live, order[::-1], pool.suffix)
-    total = np.int64(0)
-    for x in range(n):
-        total += state.held[pool.part[x]]
+    order, prefix, suffix, held = pool.order, pool.prefix, pool.suffix, pool.held
+    _sort(pool, n)
+    _costs_along(costs, pool, live, n, False, prefix)
+    _costs_along(costs, pool, live, n, True, suffix)
     at, rows = 0, np.int64(0)
     for x in range(1, n):
-        rows += state.held[pool.part[order[x - 1]]]
+        rows += held[order[x - 1]]
         if rows < k:
             continue
         if total - rows < k:
             break
-        loss = rows * pool.prefix[x - 1] + (total - rows) * pool.suffix[n - x - 1]
+        loss = rows * prefix[x - 1] + (total - rows) * suffix[n - x - 1]
         if loss < least:
             least, at = loss, x
     if at:
@@ -153,44 +152,51 @@ def _cut(costs: Costs, state: State, pool: Pool, n: Int, live: Int, k: Int, leas
 @compiled
 def _distances(costs: Costs, pool: Pool, n: Int, live: Int, u: Int, out: np.ndarray) -> None:
     """Cost of part u beside each of the n parts."""
-    out[:n] = 0.0
+    data, at = costs.data, pool.at
+    for x in range(n):
+        out[x] = 0.0
     for i in range(live):
         j = pool.live[i]
-        low, high, rank = pool.points.low[j], pool.points.high[j], pool.points.rank[j]
-        if costs.kind[j] == LINE:
-            least, most, cap = low[u], high[u], costs.cap[j]
+        mine, offset, width, cap = at[j, u], costs.offset[j], costs.width[j], costs.cap[j]
+        if costs.kind[j] <= FLAT:
             for x in range(n):
-                out[x] += min(max(high[x], most) - min(low[x], least), cap)
+                out[x] += min(abs(at[j, x] - mine), cap)
+        elif costs.kind[j] == TABLE:
+            start = offset + np.int64(mine) * width
+            for x in range(n):
+                out[x] += data[start + np.int64(at[j, x])]
         else:
-            own, mine = high[u], rank[u]
             for x in range(n):
-                out[x] += max(max(high[x], own), pair_cost(costs, j, mine, rank[x]))
+                out[x] += apart(data, offset, width, np.int64(mine), np.int64(at[j, x]))
 
 
 @compiled
-def best_bisection(costs: Costs, state: State, pool: Pool, n: Int, k: Int, least: Real, seeds: Int) -> tuple[Real, Int]:
+def best_bisection(costs: Costs, pool: Pool, n: Int, k: Int, least: Real, seeds: Int) -> tuple[Real, Int]:
     """The best cut of the pool's n parts in two over all orders tried: loss and parts before the cut (0: none below ``least``).
 
     Orders: by each column, and by nearness to each of some ``seeds`` parts, alone and beside the part farthest from it.
     """
     at: Int = 0
-    live = _live(costs, pool, n)
+    total = np.int64(0)
+    for x in range(n):
+        total += pool.held[x]
+    live = _live(pool, n) if total >= 2 * k else 0
     for i in range(live):
         j = pool.live[i]
         for x in range(n):
-            pool.key[x] = pool.points.low[j, x] if costs.kind[j] == LINE else np.float64(pool.points.rank[j, x])
-        least, found = _cut(costs, state, pool, n, live, k, least)
+            pool.key[x] = pool.at[j, x]
+        least, found = _cut(costs, pool, n, live, k, total, least)
         at = found if found else at
     step = 1 + (n - 1) // max(seeds, 1)
-    for u in range(0, n if seeds else 0, step):
+    for u in range(0, n if seeds and live else 0, step):
         _distances(costs, pool, n, live, u, pool.key)
         v = np.argmax(pool.key[:n])
-        least, found = _cut(costs, state, pool, n, live, k, least)
+        least, found = _cut(costs, pool, n, live, k, total, least)
         at = found if found else at
         _distances(costs, pool, n, live, v, pool.out)
         for x in range(n):
             pool.key[x] -= pool.out[x]
-        least, found = _cut(costs, state, pool, n, live, k, least)
+        least, found = _cut(costs, pool, n, live, k, total, least)
         at = found if found else at
     return least, at
 
@@ -198,15 +204,10 @@ def best_bisection(costs: Costs, state: State, pool: Pool, n: Int, k: Int, least
 @compiled
 def _settle(costs: Costs, points: Boxes, state: State, pool: Pool, n: Int, at: Int, a: Int, b: Int) -> None:
     """The first ``at`` parts of the best order become group a, the others group b."""
-    for x in range(n):
-        detach(state, pool.best[x])
-    state.size[a], state.size[b] = 0, 0
-    for x in range(n):
-        g = a if x < at else b
-        attach(state, pool.best[x], g)
-        state.size[g] += state.held[pool.best[x]]
+    relink(state, pool.best[:at], a)
+    relink(state, pool.best[at:n], b)
     for g in (a, b):
-        state.cost[g] = box_without(costs, points, state, g, np.int64(-1), state.boxes, g)
+        state.cost[g] = rest_box(costs, points, state, g, state.boxes, g)
         state.changed[g] = state.used[CLOCK]
 
 
@@ -224,9 +225,9 @@ def bisect_groups(
         if state.size[a] == 0 or state.cost[a] == 0.0:
             continue
         if state.changed[a] >= since and state.size[a] >= 2 * k and state.used[GROUPS] < state.head.shape[0]:
-            n = gather(points, state, pool, 0, a)
+            n = gather(costs, points, state, pool, 0, a)
             was = state.size[a] * state.cost[a]
-            least, at = best_bisection(costs, state, pool, n, k, was, seeds) if n > 1 else (was, 0)
+            least, at = best_bisection(costs, pool, n, k, was, seeds) if n > 1 else (was, 0)
             if at:
                 b = state.used[GROUPS]
                 state.used[GROUPS] += 1
@@ -245,12 +246,12 @@ def bisect_groups(
             score[b] = np.inf
             if max(state.changed[a], state.changed[b]) < since:
                 continue
-            n = gather(points, state, pool, 0, a)
-            n = gather(points, state, pool, n, b) if n > 0 else -1
+            n = gather(costs, points, state, pool, 0, a)
+            n = gather(costs, points, state, pool, n, b) if n > 0 else -1
             if n < 2:
                 continue
             was = state.size[a] * state.cost[a] + state.size[b] * state.cost[b]
-            least, at = best_bisection(costs, state, pool, n, k, was, seeds)
+            least, at = best_bisection(costs, pool, n, k, was, seeds)
             if at:
                 _settle(costs, points, state, pool, n, at, a, b)
                 gone += was - least

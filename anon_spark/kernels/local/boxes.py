@@ -1,9 +1,14 @@
 """Boxes in whole cost units and what their unions cost (METHODS 2.1-2.3), for kernels alone: verdicts and reports use exact costs.
 
-A column is a LINE (numbers: places, a box costs its width, at most ``cap``) or a tree: TABLE (costs of all pairs of ranks) or, above
-some thousand leaves, CLIMB (the node of the lowest level that both share). Costs grow along every path of a tree, so a box of a tree
-is known by any one of its ranks and its own cost: the union of two costs the largest of both and of what their ranks cost together.
+A column is by places - a LINE of numbers, where a box costs its width, at most ``cap``, or FLAT, values any two of which cost ``cap``
+together: their places lie that far apart, so that one formula serves both - or by ranks: a tree whose costs of all pairs of ranks are
+kept (TABLE) or, above some thousand leaves, what the neighbours cost together (WIDE). Ranks stand in the order of the tree, and costs
+grow along its every path, so ranks cost together the most that any two neighbours between them cost; a box of a tree is known by any
+one of its ranks and its own cost: the union of two costs the largest of both and of what their ranks cost together.
 Costs are whole numbers below 2**24 in float32, so sums, differences and comparisons are exact, and no result depends on their order.
+
+Loops take arrays out of their tuples first and index them in all their dimensions: compiled, every call with a tuple and every row that is
+taken out of an array counts references, which takes as long as some hundred costs.
 """
 
 from __future__ import annotations
@@ -14,29 +19,27 @@ import numpy as np
 
 from anon_spark.kernels.compiled import Int, Real, compiled
 
-LINE, TABLE, CLIMB = 0, 1, 2
+LINE, FLAT, TABLE, WIDE = 0, 1, 2, 3
 UNITS = 1 << 22
 """Units of a box that is the root in every column, about: each column's weight is rounded to whole units."""
 
 
 class Costs(NamedTuple):
-    """d columns.  kind, offset, width, levels: (d,) int64; cap: (d,) float32 cost of the root; data: float32, nodes: int32.
+    """d columns.  kind, offset, width: (d,) int64; cap: (d,) float32 the most a box costs; data: float32.
 
-    TABLE: data[offset + a * width + b]. CLIMB: the node of rank a at a level is nodes[offset + level * width + a], its cost is data
-    at the same place, levels from the lowest above the leaves; ranks that share none cost ``cap``.
+    TABLE: ranks a and b cost data[offset + a * width + b]. WIDE: data[offset + level * width + a] is the most that two neighbours among
+    the 2**level + 1 ranks from a on cost.
     """
 
     kind: np.ndarray
     cap: np.ndarray
     offset: np.ndarray
     width: np.ndarray
-    levels: np.ndarray
     data: np.ndarray
-    nodes: np.ndarray
 
 
 class Boxes(NamedTuple):
-    """Boxes side by side.  LINE: low and high are places; trees: high is the box's own cost, rank one of its ranks.
+    """Boxes side by side.  By places: low and high; by ranks: high is the box's own cost, rank one of its ranks.
 
     low, high: (d, n) float32; rank: (d, n) uint32.
     """
@@ -59,18 +62,25 @@ def empty_boxes_like(boxes: Boxes, n: Int) -> Boxes:
 
 
 @compiled
+def apart(data: np.ndarray, at: Int, width: Int, a: Int, b: Int) -> Real:
+    """Cost of two ranks of a WIDE column that starts ``at``."""
+    first, last = min(a, b), max(a, b)
+    if first == last:
+        return np.float32(0)
+    level = 0
+    while (2 << level) <= last - first:
+        level += 1
+    row = at + level * width
+    return max(data[row + first], data[row + last - (1 << level)])
+
+
+@compiled
 def pair_cost(costs: Costs, j: Int, a: Int, b: Int) -> Real:
     """Cost of two ranks of the tree of column j together."""
-    if a == b:
-        return np.float32(0)
-    width = costs.width[j]
+    at, width = costs.offset[j], costs.width[j]
     if costs.kind[j] == TABLE:
-        return costs.data[costs.offset[j] + np.int64(a) * width + np.int64(b)]
-    for level in range(costs.levels[j]):
-        at = costs.offset[j] + level * width
-        if costs.nodes[at + np.int64(a)] == costs.nodes[at + np.int64(b)]:
-            return costs.data[at + np.int64(a)]
-    return costs.cap[j]
+        return costs.data[at + np.int64(a) * width + np.int64(b)]
+    return apart(costs.data, at, width, np.int64(a), np.int64(b))
 
 
 @compiled
@@ -87,7 +97,7 @@ def box_cost(costs: Costs, boxes: Boxes, t: Int) -> Real:
     """Cost of one box over all columns."""
     total = np.float32(0)
     for j in range(boxes.low.shape[0]):
-        if costs.kind[j] == LINE:
+        if costs.kind[j] <= FLAT:
             total += min(boxes.high[j, t] - boxes.low[j, t], costs.cap[j])
         else:
             total += boxes.high[j, t]
@@ -99,13 +109,14 @@ def widen(costs: Costs, boxes: Boxes, t: Int, other: Boxes, s: Int) -> Real:
     """Box t grows to hold box s of ``other``; returns its cost."""
     total = np.float32(0)
     for j in range(boxes.low.shape[0]):
-        if costs.kind[j] == LINE:
+        if costs.kind[j] <= FLAT:
             low, high = min(boxes.low[j, t], other.low[j, s]), max(boxes.high[j, t], other.high[j, s])
             boxes.low[j, t], boxes.high[j, t] = low, high
             total += min(high - low, costs.cap[j])
         else:
             own = max(boxes.high[j, t], other.high[j, s])
-            own = max(own, pair_cost(costs, j, boxes.rank[j, t], other.rank[j, s]))
+            if boxes.rank[j, t] != other.rank[j, s]:
+                own = max(own, pair_cost(costs, j, boxes.rank[j, t], other.rank[j, s]))
             boxes.high[j, t] = own
             total += own
     return total
@@ -116,34 +127,35 @@ def union_cost(costs: Costs, boxes: Boxes, t: Int, other: Boxes, s: Int) -> Real
     """Cost of the box of two boxes."""
     total = np.float32(0)
     for j in range(boxes.low.shape[0]):
-        if costs.kind[j] == LINE:
+        if costs.kind[j] <= FLAT:
             width = max(boxes.high[j, t], other.high[j, s]) - min(boxes.low[j, t], other.low[j, s])
             total += min(width, costs.cap[j])
         else:
             own = max(boxes.high[j, t], other.high[j, s])
-            total += max(own, pair_cost(costs, j, boxes.rank[j, t], other.rank[j, s]))
+            if boxes.rank[j, t] != other.rank[j, s]:
+                own = max(own, pair_cost(costs, j, boxes.rank[j, t], other.rank[j, s]))
+            total += own
     return total
 
 
 @compiled
 def union_costs(costs: Costs, boxes: Boxes, t: Int, others: Boxes, n: Int, out: np.ndarray) -> None:
     """Cost of the box of box t and each of the first n of ``others`` into out (n,) float32."""
+    low, high, rank, data = others.low, others.high, others.rank, costs.data
     for s in range(n):
         out[s] = np.float32(0)
-    for j in range(boxes.low.shape[0]):
-        high = others.high[j]
+    for j in range(low.shape[0]):
         own = boxes.high[j, t]
-        if costs.kind[j] == LINE:
-            low, least, cap = others.low[j], boxes.low[j, t], costs.cap[j]
+        if costs.kind[j] <= FLAT:
+            least, cap = boxes.low[j, t], costs.cap[j]
             for s in range(n):
-                out[s] += min(max(high[s], own) - min(low[s], least), cap)
+                out[s] += min(max(high[j, s], own) - min(low[j, s], least), cap)
             continue
-        rank, mine = others.rank[j], boxes.rank[j, t]
-        if costs.kind[j] == CLIMB:
+        mine, at, width = np.int64(boxes.rank[j, t]), costs.offset[j], costs.width[j]
+        if costs.kind[j] == WIDE:
             for s in range(n):
-                out[s] += max(max(high[s], own), pair_cost(costs, j, mine, rank[s]))
+                out[s] += max(max(high[j, s], own), apart(data, at, width, mine, np.int64(rank[j, s])))
             continue
-        start = costs.offset[j] + np.int64(mine) * costs.width[j]
-        beside = costs.data[start : start + costs.width[j]]
+        start = at + mine * width
         for s in range(n):
-            out[s] += max(max(high[s], own), beside[rank[s]])
+            out[s] += max(max(high[j, s], own), data[start + rank[j, s]])

@@ -8,7 +8,7 @@ import numpy as np
 
 from anon_spark.kernels.compiled import Int, Real, compiled
 from anon_spark.kernels.local.boxes import Boxes, Costs, copy_box, union_cost
-from anon_spark.kernels.local.state import CLOCK, PARTS, State, attach, box_without, detach
+from anon_spark.kernels.local.state import CLOCK, PARTS, State, attach, detach, rest_box
 
 MANY_PARTS = 256
 """Parts of a group above which it is not looked what each of them alone widens."""
@@ -59,7 +59,9 @@ def learn_rests(costs: Costs, points: Boxes, state: State, rests: Rests, groups:
                 copy_box(state.boxes, g, rests.boxes, p)
                 rests.cost[p] = state.cost[g]
             else:
-                rests.cost[p] = box_without(costs, points, state, g, p, rests.boxes, p)
+                state.away[p] = True
+                rests.cost[p] = rest_box(costs, points, state, g, rests.boxes, p)
+                state.away[p] = False
             p = state.after[p]
 
 
@@ -161,4 +163,4 @@ def send(costs: Costs, points: Boxes, state: State, p: Int, q: Int, g: Int) -> N
         state.cell[new], state.held[new] = c, q
         attach(state, new, g)
     for h in (a, g):
-        state.cost[h] = max(box_without(costs, points, state, h, np.int64(-1), state.boxes, h), 0.0)
+        state.cost[h] = max(rest_box(costs, points, state, h, state.boxes, h), 0.0)

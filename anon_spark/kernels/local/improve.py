@@ -10,7 +10,7 @@ from anon_spark.kernels.compiled import Int, compiled
 from anon_spark.kernels.local.bisect import MOST_SEEDS, bisect_groups, new_pool
 from anon_spark.kernels.local.boxes import Boxes, Costs
 from anon_spark.kernels.local.release import work_space
-from anon_spark.kernels.local.state import CLOCK, GROUPS, PARTS, State, new_state, total_loss
+from anon_spark.kernels.local.state import CLOCK, GROUPS, PARTS, State, listed, new_state, total_loss
 from anon_spark.kernels.local.sweep import dissolve_groups, move_parts, shrink_groups
 
 NEIGHBOURS = 3
@@ -40,9 +40,7 @@ def shuffled(n: Int, turn: Int) -> np.ndarray:
 
 def parts_of(state: State) -> Parts:
     """The parts of a state, groups numbered anew."""
-    n = int(state.used[PARTS])
-    held = state.group[:n] >= 0
-    return numbered(Parts(state.cell[:n][held], state.group[:n][held], state.held[:n][held]))
+    return Parts(*listed(state))
 
 
 def numbered(parts: Parts) -> Parts:
@@ -65,17 +63,6 @@ def sweep(costs: Costs, points: Boxes, parts: Parts, k: int, rounds: int) -> tup
     state = new_state(costs, points, *parts)
     _sweep(costs, points, state, k, rounds, 0)
     return parts_of(state), float(total_loss(state))
-
-
-def refine(costs: Costs, points: Boxes, parts: Parts, k: int) -> Parts:
-    """Parts improved as far as a tenth of the time of ``improve`` allows: pairs cut anew, then one round of moving and dissolving."""
-    state = new_state(costs, points, *parts)
-    bisect_groups(costs, points, state, new_pool(points), shuffled(int(state.used[GROUPS]), 0), k, 1, 2, 0)
-    work = work_space(points, state)
-    state.used[CLOCK] += 1
-    move_parts(costs, points, state, work, shuffled(int(state.used[PARTS]), 0), k, 0)
-    dissolve_groups(costs, points, state, work, shuffled(int(state.used[GROUPS]), 0), k, 0)
-    return parts_of(state)
 
 
 def improve(costs: Costs, points: Boxes, parts: Parts, k: int, rounds: int = 6) -> tuple[Parts, float]:

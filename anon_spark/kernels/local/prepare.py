@@ -8,9 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from anon_spark.domain.hierarchy import Hierarchy
-from anon_spark.domain.kept import kept
-from anon_spark.kernels.compiled import Real, compiled
-from anon_spark.kernels.local.boxes import CLIMB, LINE, TABLE, UNITS, Boxes, Costs, empty_boxes
+from anon_spark.kernels.compiled import Int, Real, compiled
+from anon_spark.kernels.local.boxes import FLAT, TABLE, UNITS, WIDE, Boxes, Costs, empty_boxes, pair_cost
 from anon_spark.kernels.local.walk import Ladders
 from anon_spark.metrics.box_cost import places, prices
 
@@ -22,58 +21,138 @@ def prepare(hierarchies: Sequence[Hierarchy], weights: Sequence[Fraction], codes
     """Costs of the leaves that occur in codes (m, d), and each line of codes as a box of one point."""
     m, d = codes.shape
     points = empty_boxes(d, m)
-    kind, offset, width, levels = (np.zeros(d, np.int64) for _ in range(4))
-    cap, data, nodes = np.zeros(d, np.float32), [np.zeros(0, np.float32)], [np.zeros(0, np.int32)]
-    filled, total = 0, sum(weights, Fraction(0))
+    kind, offset, width = (np.zeros(d, np.int64) for _ in range(3))
+    cap, data, filled, total = np.zeros(d, np.float32), [np.zeros(0, np.float32)], 0, sum(weights, Fraction(0))
     for j, (h, weight) in enumerate(zip(hierarchies, weights, strict=True)):
-        leaves, rank = np.unique(codes[:, j], return_inverse=True)
-        cap[j] = round(UNITS * weight / total)
+        units = round(UNITS * weight / total)
+        cap[j] = units
         if h.numeric:
-            kind[j] = LINE
-            points.low[j] = points.high[j] = np.round(places(h)[leaves] * float(cap[j])).astype(np.float32)[rank]
+            points.low[j] = points.high[j] = np.round(places(h)[codes[:, j]] * float(units))
             continue
+        leaves, rank = ranked(codes[:, j], len(h.leaves))
+        beside = _neighbours(h, leaves, units)
+        if is_flat(beside):
+            kind[j], cap[j] = FLAT, beside.max(initial=0)
+            points.low[j] = points.high[j] = rank * spacing(cap[j])
+            continue
+        kind[j] = TABLE if len(leaves) <= WIDEST_TABLE else WIDE
+        offset[j], width[j] = filled, len(leaves)
         points.rank[j] = rank
-        above, priced = _above(h)
-        at, cost = above[:, leaves], np.round(priced[:, leaves] * float(cap[j])).astype(np.float32)
-        kind[j] = TABLE if len(leaves) <= WIDEST_TABLE else CLIMB
-        if kind[j] == TABLE:
-            cost = _table(at, cost, cap[j])
-            at = np.zeros(cost.shape, np.int32)
-        else:
-            apart = _joining(at)
-            at, cost = at[apart], cost[apart]
-        offset[j], width[j], levels[j] = filled, len(leaves), len(at)
-        data.append(cost.ravel())
-        nodes.append(at.ravel())
-        filled += cost.size
-    return Costs(kind, cap, offset, width, levels, np.concatenate(data), np.concatenate(nodes)), points
+        data.append(np.zeros(cells_of_tree(len(leaves), kind[j]), np.float32))
+        fill_tree(beside, kind[j], data[-1])
+        filled += len(data[-1])
+    return Costs(kind, cap, offset, width, np.concatenate(data)), points
 
 
-@kept
-def _above(h: Hierarchy) -> tuple[np.ndarray, np.ndarray]:
-    """(L - 1, m) int32 node and float64 cost of each leaf at every level above the leaves."""
-    levels = range(1, h.levels)
-    return np.stack([h.nodes[level] for level in levels]).astype(np.int32), np.stack([prices(h, level) for level in levels])
+def ranked(codes: np.ndarray, leaves: int) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct ones of codes (m,) below ``leaves``, ascending, and the rank of each."""
+    if leaves > 4 * len(codes):
+        found, rank = np.unique(codes, return_inverse=True)
+        return found, rank.ravel()
+    occurs = np.zeros(leaves, np.bool_)
+    occurs[codes] = True
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[codes]
 
 
-def _joining(at: np.ndarray) -> np.ndarray:
-    """(L - 1,) bool: the levels at which some two of at least two leaves have one node; all others would be climbed in vain."""
-    return np.array([at.shape[1] == 1 or len(np.unique(node)) < len(node) for node in at])
+def _neighbours(h: Hierarchy, leaves: np.ndarray, units: int) -> np.ndarray:
+    """(u - 1,) float32 cost of each of u leaves together with the next: of the lowest node over both."""
+    beside = np.full(max(len(leaves) - 1, 0), units, np.float32)
+    for level in reversed(range(1, h.levels)):
+        node = h.nodes[level][leaves]
+        inside = np.flatnonzero(node[1:] == node[:-1])
+        beside[inside] = np.round(prices(h, level)[leaves[inside]] * float(units))
+    return beside
 
 
 @compiled
-def _table(at: np.ndarray, cost: np.ndarray, cap: Real) -> np.ndarray:
-    """(u, u) float32 cost of each pair of u leaves: of the lowest node over both."""
-    levels, u = at.shape
-    table = np.full((u, u), np.float32(cap))
-    for a in range(u):
-        table[a, a] = 0.0
-        for b in range(a):
-            for level in range(levels):
-                if at[level, a] == at[level, b]:
-                    table[a, b] = table[b, a] = cost[level, a]
-                    break
-    return table
+def is_flat(beside: np.ndarray) -> bool:
+    """Whether all neighbours cost the same together, and with them any two."""
+    return bool((beside == beside[:1]).all())
+
+
+@compiled
+def spacing(cap: Real) -> Real:
+    """Places of FLAT values lie this far apart: a power of two that is ``cap`` or more, so that many are whole in float32."""
+    apart = 1.0
+    while apart < cap:
+        apart *= 2.0
+    return np.float32(apart)
+
+
+@compiled
+def cells_of_tree(u: Int, kind: Int) -> Int:
+    """How many costs are kept of u leaves."""
+    if kind == TABLE:
+        return u * u
+    levels = 1
+    while (1 << levels) < u - 1:
+        levels += 1
+    return (levels + 1) * u
+
+
+@compiled
+def fill_tree(beside: np.ndarray, kind: Int, data: np.ndarray) -> None:
+    """Costs of leaves of which neighbours cost ``beside`` (u - 1,) together, laid out as ``Costs`` says."""
+    u = len(beside) + 1
+    if kind == TABLE:
+        for a in range(u):
+            most = np.float32(0)
+            for b in range(a + 1, u):
+                most = max(most, beside[b - 1])
+                data[a * u + b] = most
+            for b in range(a):
+                data[a * u + b] = data[b * u + a]
+        return
+    data[: u - 1] = beside
+    for level in range(1, len(data) // u):
+        half = 1 << (level - 1)
+        for a in range(u - (1 << level)):
+            data[level * u + a] = max(data[(level - 1) * u + a], data[(level - 1) * u + a + half])
+
+
+@compiled
+def narrowed(costs: Costs, points: Boxes, cells: np.ndarray, widest: Int) -> tuple[Costs, Boxes]:
+    """Costs and boxes of some points, in the columns alone in which these differ; trees shrink to the ranks that occur.
+
+    widest: ranks up to which the costs of all pairs are kept.
+    """
+    m, d, first = len(cells), 0, cells[0]
+    column = np.zeros(len(costs.kind), np.int64)
+    for j in range(len(costs.kind)):
+        for c in cells:
+            if points.low[j, c] != points.low[j, first] or points.rank[j, c] != points.rank[j, first]:
+                column[d] = j
+                d += 1
+                break
+    low, high, rank = np.zeros((d, m), np.float32), np.zeros((d, m), np.float32), np.zeros((d, m), np.uint32)
+    kind, offset, width, cap = np.zeros(d, np.int64), np.zeros(d, np.int64), np.zeros(d, np.int64), np.zeros(d, np.float32)
+    data = np.zeros(0, np.float32)
+    for i in range(d):
+        j = column[i]
+        kind[i], cap[i] = costs.kind[j], costs.cap[j]
+        if kind[i] <= FLAT:
+            for x in range(m):
+                low[i, x] = high[i, x] = points.low[j, cells[x]]
+            continue
+        ranks = np.unique(points.rank[j][cells])
+        beside = np.zeros(len(ranks) - 1, np.float32)
+        for x in range(len(beside)):
+            beside[x] = pair_cost(costs, j, ranks[x], ranks[x + 1])
+        place = np.searchsorted(ranks, points.rank[j][cells])
+        if is_flat(beside):
+            kind[i], cap[i] = FLAT, beside[0]
+            apart = spacing(cap[i])
+            for x in range(m):
+                low[i, x] = high[i, x] = place[x] * apart
+            continue
+        kind[i] = TABLE if len(ranks) <= widest else WIDE
+        offset[i], width[i] = len(data), len(ranks)
+        tree = np.zeros(cells_of_tree(len(ranks), kind[i]), np.float32)
+        fill_tree(beside, kind[i], tree)
+        data = np.concatenate((data, tree))
+        for x in range(m):
+            rank[i, x] = place[x]
+    return Costs(kind, cap, offset, width, data), Boxes(low, high, rank)
 
 
 def ladders(hierarchies: Sequence[Hierarchy], codes: np.ndarray) -> Ladders:
@@ -81,7 +160,7 @@ def ladders(hierarchies: Sequence[Hierarchy], codes: np.ndarray) -> Ladders:
     m, d = codes.shape
     start, width, levels, ranks, marks, filled = np.zeros(d, np.int64), np.zeros(d, np.int64), np.zeros(d, np.int64), [], [], 0
     for j, h in enumerate(hierarchies):
-        leaves, rank = np.unique(codes[:, j], return_inverse=True)
+        leaves, rank = ranked(codes[:, j], len(h.leaves))
         steps = _steps(h, leaves)
         start[j], width[j], levels[j] = filled, len(leaves), len(steps)
         ranks.append(rank.ravel())

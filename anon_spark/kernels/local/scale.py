@@ -13,12 +13,13 @@ import numpy as np
 
 from anon_spark.domain.hierarchy import Hierarchy
 from anon_spark.kernels.compiled import compiled
-from anon_spark.kernels.local.boxes import Boxes, Costs, widen
+from anon_spark.kernels.local.boxes import FLAT, Boxes, Costs, widen
 from anon_spark.kernels.local.prepare import prepare
 
 
 class Scale(NamedTuple):
-    """Costs with leaf codes as ranks; place: (m_j,) float32 place of each leaf in units, a column each, of length 0 for trees."""
+    """Costs with leaf codes as ranks; place: (m_j,) float32 place of each leaf in units, a column each, of length 0 where ranks
+    are kept."""
 
     costs: Costs
     place: tuple[np.ndarray, ...]
@@ -29,7 +30,7 @@ def scale_of(hierarchies: Sequence[Hierarchy], weights: Sequence[Fraction]) -> S
     sizes = [len(h.leaves) for h in hierarchies]
     every = np.stack([np.minimum(np.arange(max(sizes)), n - 1) for n in sizes], axis=1)
     costs, points = prepare(hierarchies, weights, every)
-    return Scale(costs, tuple(points.low[j, : n if h.numeric else 0] for j, (h, n) in enumerate(zip(hierarchies, sizes, strict=True))))
+    return Scale(costs, tuple(points.low[j, : n if costs.kind[j] <= FLAT else 0] for j, n in enumerate(sizes)))
 
 
 def points_on(scale: Scale, codes: np.ndarray) -> Boxes:

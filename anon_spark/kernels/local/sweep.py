@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from anon_spark.kernels.compiled import Int, Real, compiled
-from anon_spark.kernels.local.boxes import LINE, Boxes, Costs, pair_cost
-from anon_spark.kernels.local.release import Work, best_group, put, release
+from anon_spark.kernels.local.boxes import FLAT, LINE, TABLE, Boxes, Costs, apart
+from anon_spark.kernels.local.release import Work, best_group, learn_alone, put, release
 from anon_spark.kernels.local.state import PARTS, State
 
 FARTHEST = 6
@@ -31,11 +31,15 @@ def move_parts(costs: Costs, points: Boxes, state: State, work: Work, order: np.
             g, added = best_group(costs, points, state, state.cell[p], q, a, work.out)
             if g >= 0 and q * state.cost[a] > added:
                 gone += q * state.cost[a] - added
-                put(costs, points, state, p, q, g)
+                put(costs, points, state, work, p, q, g)
                 continue
-        if state.size[a] > state.held[p]:
-            work.going[0] = p
-            gone += release(costs, points, state, work, a, 1, k)
+        rows = state.size[a] - state.held[p]
+        if rows > 0:
+            if not work.known[a]:
+                learn_alone(costs, points, state, work, a)
+            if state.size[a] * state.cost[a] > max(rows, k) * work.alone[p]:
+                work.going[0] = p
+                gone += release(costs, points, state, work, a, 1, k)
     return gone
 
 
@@ -56,15 +60,25 @@ def dissolve_groups(costs: Costs, points: Boxes, state: State, work: Work, order
 
 
 @compiled
-def _outside_rank(costs: Costs, points: Boxes, state: State, work: Work, a: Int, j: Int, rank: Int) -> tuple[Int, Int]:
-    """Parts of group a that lie outside of rank's child of the group's node go to work.going; returns how many, and their rows."""
-    own, n, rows, p = state.boxes.high[j, a], 0, np.int64(0), state.head[a]
+def _outside_child(costs: Costs, points: Boxes, state: State, work: Work, a: Int, j: Int, c: Int) -> tuple[Int, Int]:
+    """Parts of group a outside of the child of the group's node in which cell c lies go to work.going; how many, and their rows."""
+    n, rows, p, cell, after = 0, np.int64(0), state.head[a], state.cell, state.after
+    kind, at, width, data, own = costs.kind[j], costs.offset[j], costs.width[j], costs.data, state.boxes.high[j, a]
+    place, rank = points.low, points.rank
+    mine = np.int64(rank[j, c])
     while p >= 0:
-        if pair_cost(costs, j, rank, points.rank[j, state.cell[p]]) >= own:
+        other = cell[p]
+        if kind == FLAT:
+            outside = place[j, other] != place[j, c]
+        elif kind == TABLE:
+            outside = data[at + mine * width + np.int64(rank[j, other])] >= own
+        else:
+            outside = apart(data, at, width, mine, np.int64(rank[j, other])) >= own
+        if outside:
             work.going[n] = p
             n += 1
             rows += state.held[p]
-        p = state.after[p]
+        p = after[p]
     return n, rows
 
 
@@ -121,17 +135,16 @@ def _cut_tree(costs: Costs, points: Boxes, state: State, work: Work, a: Int, j: 
     """Try to keep but the most populous child of group a's node."""
     best, least, p, looked = np.int64(-1), state.size[a], state.head[a], 0
     while p >= 0 and looked < 64:
-        rank = np.int64(points.rank[j, state.cell[p]])
-        n, rows = _outside_rank(costs, points, state, work, a, j, rank)
+        _, rows = _outside_child(costs, points, state, work, a, j, state.cell[p])
         if rows < least:
-            best, least = rank, rows
+            best, least = state.cell[p], rows
         if 2 * rows <= state.size[a]:
             break
         p = state.after[p]
         looked += 1
     if best < 0 or 4 * least > 3 * state.size[a]:
         return 0.0
-    n, rows = _outside_rank(costs, points, state, work, a, j, best)
+    n, _ = _outside_child(costs, points, state, work, a, j, best)
     return release(costs, points, state, work, a, n, k)
 
 
@@ -145,9 +158,11 @@ def shrink_groups(costs: Costs, points: Boxes, state: State, work: Work, order: 
         for j in range(points.low.shape[0]):
             if state.size[a] == 0 or state.cost[a] == 0.0:
                 break
+            least = state.boxes.low[j, a] if costs.kind[j] <= FLAT else np.float32(0)
+            if state.boxes.high[j, a] == least:
+                continue
             if costs.kind[j] == LINE:
-                if state.boxes.high[j, a] > state.boxes.low[j, a]:
-                    gone += _cut_line(costs, points, state, work, a, j, k)
-            elif state.boxes.high[j, a] > 0:
+                gone += _cut_line(costs, points, state, work, a, j, k)
+            else:
                 gone += _cut_tree(costs, points, state, work, a, j, k)
     return gone

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anon_spark.kernels.compiled import Int, Real, compiled
-from anon_spark.kernels.local.boxes import LINE, Boxes, Costs, pair_cost
+from anon_spark.kernels.local.boxes import FLAT, Boxes, Costs, pair_cost
 
 FINALISTS = 8
 """Nodes that are compared by the boxes of their classes."""
@@ -58,10 +58,10 @@ def node_costs(costs: Costs, points: Boxes, ladders: Ladders) -> np.ndarray:
                 while last < len(order) and ladders.mark[start + order[last]] == mark:
                     c = cell[order[last]]
                     low, high = min(low, points.low[j, c]), max(high, points.high[j, c])
-                    if costs.kind[j] != LINE:
+                    if costs.kind[j] > FLAT:
                         own = max(own, pair_cost(costs, j, rank, points.rank[j, c]))
                     last += 1
-                if costs.kind[j] == LINE:
+                if costs.kind[j] <= FLAT:
                     own = min(high - low, costs.cap[j])
                 for x in range(first, last):
                     price[start + order[x]] = own
