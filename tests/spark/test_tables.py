@@ -153,4 +153,6 @@ def test_errors_are_named_by_what_is_known() -> None:
     assert error_class(Named("x.y.SparkException: [FAILED_READ_FILE.NO_HINT] a [CAST_INVALID_INPUT] b")) == "CAST_INVALID_INPUT"
     assert isinstance(as_ours(Named("java.io.IOException: No space left"), "a", "b"), PlatformError)
     assert isinstance(as_ours(Named("[MALFORMED_CSV_RECORD]"), "a", "b"), DataError)
+    assert isinstance(as_ours(Named("[DIVIDE_BY_ZERO]"), "a", "b"), DataError)
+    assert "an expression that fails" not in str(as_ours(Named("[MALFORMED_RECORD_IN_PARSING] x [CAST_INVALID_INPUT]"), "a", "b"))
     assert isinstance(as_ours(Named("[DATA_SOURCE_NOT_FOUND]"), "a", "b"), ConfigurationError)
