@@ -150,7 +150,7 @@ def read_options(sink: Sink) -> dict[str, str]:
 
 def _over(defaults: Mapping[str, Mapping[str, str]], sink: Sink) -> dict[str, str]:
     given = {key.lower() for key in sink.options}
-    ours = defaults.get(sink.format.lower(), {})
+    ours = defaults.get(kind_of_format(sink.format) or "", {})
     return {**{key: value for key, value in ours.items() if key.lower() not in given}, **sink.options}
 
 
