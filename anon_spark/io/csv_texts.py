@@ -21,7 +21,8 @@ _AS_TEXT = (T.StringType, T.BooleanType, T.IntegralType, T.FractionalType)
 _QUOTED_EMPTY = '""'
 _OWN = frozenset({"header", "multiline", "mode", "compression", "codec", "encoding", "charset", "linesep"})
 """Options that say nothing of a single field."""
-_BEYOND: Mapping[str, str] = {"iso88591": "[^\\x00-\\xff]", "latin1": "[^\\x00-\\xff]", "usascii": "[^\\x00-\\x7f]", "ascii": "[^\\x00-\\x7f]"}
+_LATIN, _ASCII = "[^\\x00-\\xff]", "[^\\x00-\\x7f]"
+_BEYOND: Mapping[str, str] = {"iso88591": _LATIN, "latin1": _LATIN, "usascii": _ASCII, "ascii": _ASCII}
 """What an encoding has no bytes for; of others than these only the audit can tell."""
 _ADVICE = "or choose another format, such as parquet"
 

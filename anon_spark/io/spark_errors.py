@@ -128,6 +128,9 @@ def as_ours(error: Exception, where: str, key: str) -> AnonError:
     if not names_in(error).isdisjoint(MISTAKES):
         advice = "check format, options and the packages of the session"
         return ConfigurationError([Fault(where, key, found, "what Spark can read or write", advice)])
+    if "CSVHeaderChecker" in _WORD.findall(_text(error)):
+        advice = "name every column alike, or read each file by itself"
+        return DataError([Fault(where, key, "files whose headers differ", "one header in all files", advice)])
     if unreadable(error):
         advice = "mend or leave out those files; for a CSV check header, sep, escape and multiLine in options"
         return DataError([Fault(where, key, f"lines or files that can't be read ({found})", "well-formed data", advice)])
