@@ -87,7 +87,9 @@ install_packages() {
   printf '%s\n' "$root" >"$venv/.root"
   # Tested on 3.10 to 3.13: a later Python may need later packages.
   if "$venv/bin/python" -c 'import sys; sys.exit(sys.version_info < (3, 14))'; then pins=(); fi
-  (cd "$root" && "$venv/bin/python" -m pip install ${pins[@]+"${pins[@]}"} -e ".[$1]")
+  (cd "$root" && "$venv/bin/python" -m pip install ${pins[@]+"${pins[@]}"} -e ".[$1]") && return
+  # a Python may be too new for what compiles, and all runs without it
+  [[ ,$1, = *,compiled,* ]] && (cd "$root" && "$venv/bin/python" -m pip install ${pins[@]+"${pins[@]}"} -e ".[${1//compiled/}]")
 }
 
 # set_up EXTRAS: .venv holds the project and these extras. Costs nothing when an earlier run saw to it.
@@ -115,8 +117,8 @@ spark_version() {
   local found
   for found in "$venv"/lib/python*/site-packages/pyspark-*-info; do
     found=${found##*/pyspark-}
-    found=${found%.dist-info}
-    printf '%s\n' "${found%%-*}"
+    # .dist-info, or .egg-info where an old pip installed it
+    printf '%s\n' "${found%.*-info}"
   done
 }
 

@@ -11,10 +11,10 @@ from pyspark.sql import functions as F
 
 from anon_spark.audit.bounds import bounds_text
 from anon_spark.audit.columns import BETWEEN, FEW, HELPER, look_up, named
-from anon_spark.audit.files import HierarchyLines, by_value, keys_of, read_hierarchy
+from anon_spark.audit.files import HierarchyLines, by_value, key_of, read_hierarchy
 from anon_spark.audit.forms import prints_ranges
 from anon_spark.audit.printed import day_under, number_under, same_number, to_day, to_moment, with_ends
-from anon_spark.audit.spelling import spelled_column
+from anon_spark.audit.spelling import plain_column, spelled_column, spelled_moment_column
 from anon_spark.domain.errors import InternalError
 from anon_spark.domain.policy import (
     ROOT,
@@ -91,7 +91,9 @@ def _under(df: DataFrame, column: Column, place: int, kind: str, policy: Policy)
         df, among = _in_file(df, hierarchy, column, place, kind, policy.where)
         return df, itself | among
     if isinstance(hierarchy, MaskHierarchy):
-        return df, itself | _masked(hierarchy, F.col(value), F.col(printed))
+        for written in _written(F.col(value), kind):
+            itself = itself | _masked(hierarchy, written, F.col(printed))
+        return df, itself
     if isinstance(hierarchy, DateHierarchy):
         return df, itself | _in_period(hierarchy, value, printed)
     return df, itself
@@ -108,6 +110,14 @@ def _itself(value: str, printed: str, kind: str) -> SparkColumn:
         read = to_day if kind == "date" else to_moment
         return same | F.coalesce(F.expr(f"{read(f'trim({value})')} = {read(printed)}"), F.lit(False))
     return same
+
+
+def _written(value: SparkColumn, kind: str) -> list[SparkColumn]:
+    """The spellings of a value that a mask may have been laid over: a number is printed in plain notation, and as it is shortest."""
+    if kind not in _NUMBERS:
+        return [value]
+    shortest = spelled_column(value)
+    return [value, plain_column(value), shortest, F.concat(shortest, F.lit(".0"))]
 
 
 def _masked(spec: MaskHierarchy, value: SparkColumn, printed: SparkColumn) -> SparkColumn:
@@ -160,12 +170,12 @@ def _in_file(
 
 
 def _inner(lines: HierarchyLines, kind: str) -> dict[str, tuple[str, ...]]:
-    return {key: path for text, path in lines.inner().items() for key in keys_of(text, kind)}
+    return {key_of(text, kind): path for text, path in lines.inner().items()}
 
 
 def _key(value: SparkColumn, kind: str) -> SparkColumn:
     if kind in _NUMBERS:
         return spelled_column(value)
     if kind in _DATES:
-        return F.trim(value)
+        return spelled_moment_column(value)
     return F.lower(F.trim(value)) if kind == "boolean" else value

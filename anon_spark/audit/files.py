@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from anon_spark.audit.spelling import spellings
+from anon_spark.audit.spelling import spelled, spelled_moment
 from anon_spark.domain.errors import ConfigurationError, Fault
 from anon_spark.domain.policy import ROOT, Column, FileHierarchy
 
@@ -64,22 +64,21 @@ def _place(path: str, where: str) -> Path:
 
 
 def by_value(lines: HierarchyLines, column: Column, where: str, kind: str) -> dict[str, tuple[str, ...]]:
-    """Key of a raw value -> labels it may print. Numbers go by value, not by spelling; booleans whatever their capitals."""
+    """Key of a raw value -> labels it may print. Numbers and moments go by value, not by spelling; booleans whatever their capitals."""
     keyed: dict[str, tuple[str, ...]] = {}
     for leaf, path in lines.paths.items():
-        for key in keys_of(leaf, kind):
-            if keyed.setdefault(key, path)[1:] != path[1:]:
-                raise _fault(where, column, "two lines for one value, spelled differently", "one line a value")
+        if keyed.setdefault(key_of(leaf, kind), path)[1:] != path[1:]:
+            raise _fault(where, column, "two lines for one value, spelled differently", "one line a value")
     return keyed
 
 
-def keys_of(text: str, kind: str) -> tuple[str, ...]:
-    """The keys under which a value of a kind is looked up."""
+def key_of(text: str, kind: str) -> str:
+    """The key under which a value of a kind is looked up."""
     if kind in ("integer", "decimal"):
-        return spellings(text)
+        return spelled(text)
     if kind in ("date", "timestamp"):
-        return (text.strip(" "),)
-    return (text.strip(" ").lower(),) if kind == "boolean" else (text,)
+        return spelled_moment(text)
+    return text.strip(" ").lower() if kind == "boolean" else text
 
 
 def _lines(file: Iterator[str], sep: str) -> Iterator[list[str]]:

@@ -14,7 +14,7 @@ from anon_spark.audit.files import read_hierarchy
 from anon_spark.audit.forms import Range, is_local, is_tight, levels_of, prints_ranges
 from anon_spark.audit.grid import with_grid
 from anon_spark.audit.printed import ordered, with_ends
-from anon_spark.audit.spelling import is_number, spelled, spelled_column
+from anon_spark.audit.spelling import is_number, spelled, spelled_column, spelled_moment
 from anon_spark.domain.policy import (
     ROOT,
     Column,
@@ -105,7 +105,9 @@ def _in_file(classes: DataFrame, name: str, spec: FileHierarchy, column: Column,
     # An inner label that is a value of the data prints itself below its own level.
     labels = set(lines.at(levels.low, None if spec.inner == "accept" else levels.high))
     labels |= {label.strip(" ") for label in labels} if column.trim else set()
-    labels |= {label.lower() for label in labels if label.lower() in ("true", "false")}
+    labels |= {bare.lower() for label in labels if (bare := label.strip(" ")).lower() in ("true", "false")}
+    # moments are printed to the second
+    labels |= {spelled_moment(label) for label in labels}
     # A leaf of a column of numbers is published as the number it shows, and the column's type is not known here.
     by_number = any(is_number(leaf) for leaf in lines.paths)
     labels |= {spelled(label) for label in labels} if by_number else set()

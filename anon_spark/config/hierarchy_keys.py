@@ -25,6 +25,7 @@ from anon_spark.config.scalars import (
     point,
     separator,
 )
+from anon_spark.domain.intervals import is_exact
 from anon_spark.domain.policy import (
     DateHierarchy,
     FileHierarchy,
@@ -172,6 +173,13 @@ def _owner(name: str, kind: str) -> str:
 
 def _intervals(keys: IntervalKeys, key: Key, notes: Notes) -> IntervalHierarchy | None:
     points = [(name, value) for name in ("origin", "lower", "upper") if (value := getattr(keys, name)) is not None]
+    given: list[tuple[Key, Fraction | str]] = [(("intervals", number), width) for number, width in enumerate(keys.intervals)]
+    beyond = [(part, value) for part, value in (*given, *(((name,), value) for name, value in points)) if _is_beyond(value)]
+    for part, value in beyond:
+        expected = "a number below 10^19, with at most 10 decimal places"
+        notes.add((*key, *part), show(_shown(value)), expected, "the audit reads no others exactly")
+    if beyond:
+        return None
     if len({isinstance(value, str) for _, value in points}) > 1:
         notes.add(key, "numbers beside dates", "origin, lower and upper all numbers or all dates")
         return None
@@ -186,6 +194,10 @@ def _intervals(keys: IntervalKeys, key: Key, notes: Notes) -> IntervalHierarchy 
         others=keys.others,
         inner=keys.inner,
     )
+
+
+def _is_beyond(value: Fraction | str) -> bool:
+    return isinstance(value, Fraction) and not is_exact(value)
 
 
 def _before(low: Fraction | str, high: Fraction | str) -> bool:

@@ -14,12 +14,19 @@ from anon_spark.domain.policy import IntervalHierarchy
 from anon_spark.domain.values import DAY, Kind, Value, decimal_places, integers, parse, places_of, print_day, print_scaled, scaled
 
 EPOCH = date(1970, 1, 1).toordinal()
+LARGEST, FINEST = 10**19, 10**10
+"""The audit reads the ends of intervals as decimals of 20 digits before the point and 10 after it."""
 
 
 def is_whole(spec: IntervalHierarchy) -> bool:
     """Whether widths and bounds are all whole numbers."""
     numbers = [*spec.widths, *(_number("decimal", bound) for bound in (spec.origin, spec.lower, spec.upper))]
     return all(number is None or number.denominator == 1 for number in numbers)
+
+
+def is_exact(number: Fraction) -> bool:
+    """Whether the audit can read a width or a bound exactly."""
+    return -LARGEST < number < LARGEST and (number * FINEST).denominator == 1
 
 
 def holds_dates(spec: IntervalHierarchy) -> bool:

@@ -30,21 +30,21 @@ _EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 
 def _integer(text: str) -> Value | None:
-    text = text.strip()
+    text = text.strip(" ")
     if _INTEGER.fullmatch(text):
         return int(text)
     return text if text in SPECIALS else None
 
 
 def _decimal(text: str) -> Value | None:
-    text = text.strip()
+    text = text.strip(" ")
     if _DECIMAL.fullmatch(text):
         return Decimal(text)
     return text if text in SPECIALS else None
 
 
 def _date(text: str) -> Value | None:
-    found = _DATE.fullmatch(text.strip())
+    found = _DATE.fullmatch(text.strip(" "))
     if found is None:
         return None
     try:
@@ -57,7 +57,7 @@ _day = lru_cache(1 << 15)(_date)
 
 
 def _timestamp(text: str) -> Value | None:
-    found = _TIMESTAMP.fullmatch(text.strip())
+    found = _TIMESTAMP.fullmatch(text.strip(" "))
     if found is None:
         return None
     day = _day(found[1])
@@ -68,7 +68,7 @@ def _timestamp(text: str) -> Value | None:
 
 
 def _boolean(text: str) -> Value | None:
-    return {"false": 0, "true": 1}.get(text.strip().casefold())
+    return {"false": 0, "true": 1}.get(text.strip(" ").lower())
 
 
 def _text(text: str) -> Value | None:

@@ -28,7 +28,7 @@ def with_headers_compared(
     if folded(options).get("header", "").lower() != "true" or len(layout.files) < 2:
         return table
     if _made_up(table.columns):
-        refuse_headers(spark, path, options, layout.parts, where)
+        refuse_headers(spark, path, options, layout.parts, where, made_up=True)
         return table
     strict = {**{key: value for key, value in options.items() if key.lower() != "enforceschema"}, "enforceSchema": "false"}
     return spark.read.format("csv").options(**strict).schema(table.schema).load(path)
@@ -40,10 +40,12 @@ def _made_up(names: Sequence[str]) -> bool:
     return any(re.fullmatch(r"_c\d+", name) for name in names) or len(set(stems)) < len(stems)
 
 
-def refuse_headers(spark: SparkSession, path: str, options: Options, parts: Collection[str], where: str) -> None:
+def refuse_headers(
+    spark: SparkSession, path: str, options: Options, parts: Collection[str], where: str, made_up: bool = False
+) -> None:
     """DataError unless all files begin with the same record: one pass over them as if they had no headers, for one number.
 
-    parts: columns that stand in no header, since directories name them.
+    parts: columns that stand in no header, since directories name them; made_up: whether Spark gave names of its own.
     """
     plain = {key: value for key, value in options.items() if key.lower() not in _NOT_OF_HEADERS}
     records = spark.read.format("csv").options(**plain, header="false").load(path)
@@ -52,7 +54,9 @@ def refuse_headers(spark: SparkSession, path: str, options: Options, parts: Coll
     place = F.struct(F.col("_metadata.file_block_start").alias("block"), F.monotonically_increasing_id().alias("number"))
     lines = records.select(F.col("_metadata.file_path").alias("file"), place.alias("place"), fields.alias("fields"))
     heads = lines.groupBy("file").agg(F.min_by("fields", "place").alias("head"))
-    row = fetch_row(heads.agg(F.count_distinct("head").alias("n")))
+    alike = F.transform("head", lambda field: F.lower(field))
+    row = fetch_row(heads.agg(F.count_distinct("head").alias("n"), F.count_distinct(alike).alias("alike")))
     if row["n"] > 1:
-        found = f"files with {row['n']:,} different first lines, in which names are empty or repeated"
+        found = f"files with {row['n']:,} different first lines"
+        found += ", which differ by capitals alone" if row["alike"] == 1 else ", in which names are empty or repeated" * made_up
         raise DataError([Fault(where, "input", found, "one header in all files", "name every column, or read each file by itself")])

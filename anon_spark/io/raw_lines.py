@@ -75,6 +75,11 @@ def _lines(spark: SparkSession, path: str, given: Options, whole: bool) -> DataF
     return spark.read.format("text").options(**kept).schema(T.StructType([T.StructField(_LINE, T.StringType())])).load(path)
 
 
+def raw_lines(spark: SparkSession, path: str, given: Options, whole: bool) -> tuple[DataFrame, Column]:
+    """The lines of an input, or whole files, and their text, in which all that is ASCII is right; given: folded options."""
+    return _lines(spark, path, given, whole), _text(given)
+
+
 def _encoding_checks(kind: str, given: Options) -> list[_Check]:
     if not is_utf8(encoding(given)):
         return []

@@ -24,14 +24,26 @@ from anon_spark.plans.settings import Py4JError
 
 UNREADABLE = frozenset(
     (
-        "CANNOT_PARSE_DECIMAL", "CANNOT_PARSE_TIMESTAMP", "CANNOT_READ_FILE_FOOTER", "CAST_INVALID_INPUT", "CAST_OVERFLOW",
-        "CONVERSION_INVALID_INPUT", "EMPTY_JSON_FIELD_VALUE", "FAILED_READ_FILE", "INVALID_JSON_RECORD_TYPE",
-        "JSON_CONVERSION_FAILED", "MALFORMED_CSV_RECORD", "MALFORMED_RECORD_IN_PARSING", "NUMERIC_VALUE_OUT_OF_RANGE",
+        "CANNOT_PARSE_DECIMAL", "CANNOT_READ_FILE_FOOTER", "EMPTY_JSON_FIELD_VALUE", "FAILED_READ_FILE",
+        "INVALID_JSON_RECORD_TYPE", "JSON_CONVERSION_FAILED", "MALFORMED_CSV_RECORD", "MALFORMED_RECORD_IN_PARSING",
         "PARQUET_COLUMN_DATA_TYPE_MISMATCH", "PATH_NOT_FOUND", "SCHEMA_NOT_FOUND", "TABLE_OR_VIEW_NOT_FOUND",
         "UNABLE_TO_INFER_SCHEMA",
     )
 )  # fmt: skip
 """Spark's names for data that can't be read, or is no longer there."""
+FAILING = frozenset(
+    (
+        "ARITHMETIC_OVERFLOW", "BINARY_ARITHMETIC_OVERFLOW", "CANNOT_DECODE_URL", "CANNOT_PARSE_DATE", "CANNOT_PARSE_TIME",
+        "CANNOT_PARSE_TIMESTAMP", "CAST_INVALID_INPUT", "CAST_OVERFLOW", "COMPARATOR_RETURNS_NULL", "CONVERSION_INVALID_INPUT",
+        "DATETIME_FIELD_OUT_OF_BOUNDS", "DATETIME_OVERFLOW", "DIVIDE_BY_ZERO", "DUPLICATED_MAP_KEY",
+        "INTERVAL_ARITHMETIC_OVERFLOW", "INTERVAL_DIVIDED_BY_ZERO", "INVALID_ARRAY_INDEX", "INVALID_ARRAY_INDEX_IN_ELEMENT_AT",
+        "INVALID_BITMAP_POSITION", "INVALID_CONVERSION", "INVALID_FRACTION_OF_SECOND", "INVALID_INDEX_OF_ZERO", "INVALID_REGEXP_REPLACE",
+        "INVALID_UTF8_STRING", "INVALID_VARIANT_CAST", "MALFORMED_CHARACTER_CODING", "MALFORMED_VARIANT", "NOT_NULL_ASSERT_VIOLATION",
+        "NULL_MAP_KEY", "NUMERIC_OUT_OF_SUPPORTED_RANGE", "NUMERIC_VALUE_OUT_OF_RANGE", "REMAINDER_BY_ZERO",
+        "SCALAR_SUBQUERY_TOO_MANY_ROWS", "USER_RAISED_EXCEPTION",
+    )
+)  # fmt: skip
+"""Spark's names for an expression that fails on the rows it is given: one of the owner's query, view or DataFrame."""
 MISTAKES = frozenset(
     (
         "AVRO_DATA_SOURCE_NOT_ENABLED", "CODEC_NOT_AVAILABLE", "DATA_SOURCE_NOT_FOUND", "MISSING_AGGREGATION",
@@ -42,9 +54,8 @@ MISTAKES = frozenset(
 """Spark's names for what a configuration has wrong, wherever it comes up."""
 OTHERS = frozenset(
     (
-        "ARITHMETIC_OVERFLOW", "COLUMN_ALREADY_EXISTS", "DIVIDE_BY_ZERO", "INSUFFICIENT_PERMISSIONS", "INTERNAL_ERROR",
-        "NOT_SUPPORTED_WITH_SERVERLESS", "PATH_ALREADY_EXISTS", "TASK_WRITE_FAILED", "UNSUPPORTED_FEATURE",
-        "USER_RAISED_EXCEPTION",
+        "COLUMN_ALREADY_EXISTS", "INSUFFICIENT_PERMISSIONS", "INTERNAL_ERROR", "NOT_SUPPORTED_WITH_SERVERLESS",
+        "PATH_ALREADY_EXISTS", "TASK_WRITE_FAILED", "UNSUPPORTED_FEATURE",
     )
 )  # fmt: skip
 _UNREADABLE_SIGNS = frozenset(
@@ -77,6 +88,9 @@ def spark_faults(
     try:
         yield
     except (AnalysisException, IllegalArgumentException) as error:
+        if failing(error):
+            # a number that can't be read is an illegal argument to PySpark
+            raise as_ours(error, where, "input") from None
         if path is not None and "PATH_NOT_FOUND" in names_in(error):
             there = Fault(where, f"{key}.path", f"nothing at {path}", "a file or directory that Spark can see", absent)
             raise kind([there]) from None
@@ -86,7 +100,7 @@ def spark_faults(
         raise (ConfigurationError if mistake else kind)([fault]) from None
     except SPARK_ERRORS as error:
         # a sink's write reads the input a second time, and only that can be unreadable
-        raise as_ours(error, where, "input" if kind is ConfigurationError and unreadable(error) else key) from None
+        raise as_ours(error, where, "input" if kind is ConfigurationError and _is_of_input(error) else key) from None
 
 
 @contextmanager
@@ -102,20 +116,27 @@ def job_faults(where: str) -> Iterator[None]:
             raise
         raise type(error)(f"{where}: {error}") from None
     except SPARK_ERRORS as error:
-        if isinstance(error, AnalysisException) and not unreadable(error):
+        if isinstance(error, AnalysisException) and not _is_of_input(error):
             raise InternalError(f"{where}: Spark refused a plan ({error_class(error)}); please report it") from None
-        raise as_ours(error, where, "input" if unreadable(error) else "Spark") from None
+        raise as_ours(error, where, "input" if _is_of_input(error) else "Spark") from None
 
 
 def as_ours(error: Exception, where: str, key: str) -> AnonError:
-    """The exception of a running job as bad data (it can't be read), a mistake in the configuration, or a failure of the platform."""
+    """The exception of a running job as bad data (it can't be read, or an expression of the input fails on it), a mistake in the
+    configuration, or a failure of the platform."""
     found = error_class(error)
     if not names_in(error).isdisjoint(MISTAKES):
         advice = "check format, options and the packages of the session"
         return ConfigurationError([Fault(where, key, found, "what Spark can read or write", advice)])
+    if "CSVHeaderChecker" in _WORD.findall(_text(error)):
+        advice = "name every column alike, or read each file by itself"
+        return DataError([Fault(where, key, "files whose headers differ", "one header in all files", advice)])
     if unreadable(error):
         advice = "mend or leave out those files; for a CSV check header, sep, escape and multiLine in options"
         return DataError([Fault(where, key, f"lines or files that can't be read ({found})", "well-formed data", advice)])
+    if failing(error):
+        advice = "mend the query, view or DataFrame (try_cast, try_divide and their like give null instead of an error)"
+        return DataError([Fault(where, key, f"an expression that fails on its rows ({found})", "a value for every row", advice)])
     return PlatformError(f"{where}: {key}: Spark failed ({found}); its own log says more; running the job again may help")
 
 
@@ -125,7 +146,7 @@ def error_class(error: Exception) -> str:
     The names of causes stand in the text alone, beside values: only names that are known here are taken from it.
     """
     text, condition = _text(error), _condition(error) or ""
-    named: list[str] = [name for name in map(_stem, _NAME.findall(text)) if name in UNREADABLE | MISTAKES | OTHERS]
+    named: list[str] = [name for name in map(_stem, _NAME.findall(text)) if name in UNREADABLE | FAILING | MISTAKES | OTHERS]
     if named and named[-1] != _stem(condition):
         return named[-1]
     if condition and not condition.startswith("_LEGACY"):
@@ -139,6 +160,15 @@ def error_class(error: Exception) -> str:
 def unreadable(error: Exception) -> bool:
     """Whether an error tells of data that can't be read, or is no longer there."""
     return not names_in(error).isdisjoint(UNREADABLE) or not _UNREADABLE_SIGNS.isdisjoint(_WORD.findall(_text(error)))
+
+
+def failing(error: Exception) -> bool:
+    """Whether an error tells of an expression that fails on the rows of the input."""
+    return not names_in(error).isdisjoint(FAILING)
+
+
+def _is_of_input(error: Exception) -> bool:
+    return unreadable(error) or failing(error)
 
 
 def names_in(error: Exception) -> set[str]:

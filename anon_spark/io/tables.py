@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 from pyspark.sql import types as T
 
 from anon_spark.domain.errors import ConfigurationError, DataError, Fault
@@ -13,10 +14,11 @@ from anon_spark.io.catalog import refuse_session, stored_source
 from anon_spark.io.csv_headers import refuse_headers, with_headers_compared
 from anon_spark.io.inferred_numbers import refuse_changed_numbers
 from anon_spark.io.input_options import folded, kind_of_format, safe_options
+from anon_spark.io.json_keys import key_twice, refuse_lost_keys
 from anon_spark.io.layout import as_text, layout_of, refuse_passed_over, with_partitions_as_text
 from anon_spark.io.line_ends import refuse_changed_line_ends
 from anon_spark.io.raw_lines import refuse_misread, refuse_replaced
-from anon_spark.io.spark_errors import spark_faults
+from anon_spark.io.spark_errors import names_in, spark_faults
 from anon_spark.plans.settings import setting
 
 TEXTS = frozenset({"csv", "json", "text"})
@@ -53,13 +55,15 @@ def _table(spark: SparkSession, source: Source, where: str, texts: Collection[st
     if kind in ("json", "text"):
         # before its schema is inferred, which would fail with less to say
         refuse_misread(spark, kind, source.path, options, 0, where)
-    table = reader.load(source.path)
+    table = _inferred(reader, kind, source.path, where)
     layout = layout_of(spark, source.path, options)
     refuse_passed_over(spark, source.path, options, layout, where)
     table = with_partitions_as_text(reader, source.path, table, layout, texts, where)
     if kind in ("csv", "json"):
         table = as_text(reader, source.path, table, {f.name for f in table.schema.fields if f.dataType != T.StringType()} & set(texts))
         refuse_changed_numbers(reader, kind, source.path, table, layout.parts, where)
+    if kind == "json":
+        refuse_lost_keys(spark, source.path, options, _without(table.schema, layout.parts), where)
     _refuse_lenient_dates(spark, kind, table, where)
     if kind == "csv" and table.columns:
         refuse_misread(spark, kind, source.path, options, len(table.columns) - len(layout.parts), where)
@@ -91,11 +95,26 @@ def _stored(spark: SparkSession, source: Source, where: str) -> DataFrame:
         refuse_headers(spark, stored.path, options, parts, where)
     if kind in TEXTS:
         refuse_misread(spark, str(kind), stored.path, options, len(table.columns) - len(parts), where)
+    if kind == "json":
+        refuse_lost_keys(spark, stored.path, options, _without(table.schema, parts), where)
     if kind == "csv":
         refuse_changed_line_ends(spark, stored.path, options, [name for name in table.columns if name not in parts], where)
     if kind in TEXTS:
         refuse_replaced(table, options, where)
     return table
+
+
+def _inferred(reader: DataFrameReader, kind: str | None, path: str, where: str) -> DataFrame:
+    try:
+        return reader.load(path)
+    except AnalysisException as error:
+        if kind == "json" and "COLUMN_ALREADY_EXISTS" in names_in(error):
+            raise DataError([key_twice(where, "objects with a key twice, or with two that differ by capitals alone")]) from None
+        raise
+
+
+def _without(schema: T.StructType, parts: Collection[str]) -> T.StructType:
+    return T.StructType([field for field in schema.fields if field.name not in parts])
 
 
 def _known(name: str | None, where: str) -> str | None:
@@ -150,7 +169,7 @@ def read_options(sink: Sink) -> dict[str, str]:
 
 def _over(defaults: Mapping[str, Mapping[str, str]], sink: Sink) -> dict[str, str]:
     given = {key.lower() for key in sink.options}
-    ours = defaults.get(sink.format.lower(), {})
+    ours = defaults.get(kind_of_format(sink.format) or "", {})
     return {**{key: value for key, value in ours.items() if key.lower() not in given}, **sink.options}
 
 

@@ -14,10 +14,13 @@ from anon_spark.domain.counting import counted
 from anon_spark.domain.policy import Policy
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import LocalRecoding, Recoding
+from anon_spark.kernels.compiled import IS_COMPILED
 from anon_spark.plans.box_tables import CLASSES, END, PLACE, rare_codes, rare_ends
 from anon_spark.plans.fetch import fetch_rows
 
 DELIMITER = re.compile(r"[,;|]")
+FEW_UNCOMPILED = 500
+"""Combinations that are grouped soon enough by loops that are not compiled."""
 
 
 def few_suppressed(recoding: Recoding, k: int | None) -> tuple[str, ...]:
@@ -28,6 +31,16 @@ def few_suppressed(recoding: Recoding, k: int | None) -> tuple[str, ...]:
     return (
         f"Suppressed rows: {lost}, fewer than k = {k}. Do not publish the table's total: less the published rows it discloses "
         "that so small a group was left out.",
+    )
+
+
+def uncompiled(combinations: int) -> tuple[str, ...]:
+    """A warning where many combinations are grouped without numba. What workers of a cluster have can't be seen from here."""
+    if IS_COMPILED or combinations <= FEW_UNCOMPILED:
+        return ()
+    return (
+        f"{combinations:,} combinations are grouped by loops that are not compiled, which takes some hundred times as long: install the "
+        "extra compiled (pip install 'anon-spark[compiled]'; on a cluster, pack it with the environment).",
     )
 
 

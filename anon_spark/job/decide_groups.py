@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ from anon_spark.algorithms.local_summary import summarise
 from anon_spark.domain.policy import Policy
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import LocalSummary
-from anon_spark.job.cautions import few_suppressed, rare_bounds, rare_bounds_here, rare_bounds_there
+from anon_spark.job.cautions import few_suppressed, rare_bounds, rare_bounds_here, rare_bounds_there, uncompiled
 from anon_spark.job.conservation import OWN, with_own
 from anon_spark.job.examples import local_examples
 from anon_spark.job.gather import Gathered
@@ -26,6 +27,7 @@ from anon_spark.job.steps import Steps
 from anon_spark.job.write import DROPPED, Plan
 from anon_spark.plans.block_lines import DEALT
 from anon_spark.plans.box_tables import group_columns, printed_groups
+from anon_spark.plans.columns import named
 from anon_spark.plans.fetch import fetch_row
 from anon_spark.plans.local import local_table
 from anon_spark.plans.lookups import BROADCAST_VALUES
@@ -38,6 +40,7 @@ from anon_spark.report.words import Example
 LARGEST_CELL = 10_000
 """Rows of one combination that a worker may have to hold at once, with all their columns."""
 FEWEST_MEGABYTES = 16
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -61,10 +64,14 @@ def decide_groups(
     """
     problem = gathered.problem
     printed = label_names([name in bound.in_bounds for name in bound.names])
+    slow = uncompiled(gathered.combinations)
+    for warning in slow:
+        # now, not only in the report: it is the wait that this explains
+        log.warning("%s", warning)
     with steps.step("groups") as said:
         if gathered.local is not None:
             found = _here(spark, policy, bound, gathered, printed)
-        elif rows_travel(gathered):
+        elif rows_travel(gathered, bound):
             found = _with_rows(spark, policy, bound, gathered, printed, kept)
         else:
             found = _on_spark(spark, policy, bound, gathered, printed, kept)
@@ -77,14 +84,15 @@ def decide_groups(
         found.label,
         star and found.star,
         found.examples,
-        (*few_suppressed(found.summary, problem.k), *rare_bounds(problem, found.rare)),
+        (*slow, *few_suppressed(found.summary, problem.k), *rare_bounds(problem, found.rare)),
     )
 
 
-def rows_travel(gathered: Gathered) -> bool:
-    """Whether a frequency set saves nothing: most rows are their own combination, and no combination is too large for a worker."""
+def rows_travel(gathered: Gathered, bound: BoundSchema) -> bool:
+    """Whether a frequency set saves nothing: most rows are their own combination, and no combination is too large for a worker, nor
+    any column that goes with a row of a type that workers do not give back."""
     many = gathered.combinations > max(MANY, gathered.problem.rows // 2)
-    return many and gathered.largest <= LARGEST_CELL and travels(gathered.table)
+    return many and gathered.largest <= LARGEST_CELL and travels(gathered.table.select(*[named(name) for name in _travelling(bound)]))
 
 
 def _here(
@@ -125,10 +133,9 @@ def _with_rows(
     spark: SparkSession, policy: Policy, bound: BoundSchema, gathered: Gathered, printed: Sequence[Printed], kept: Materialised
 ) -> _Found:
     """The rows go through the blocks here, so this scan is the second, and what labels them does not look at the table again."""
-    problem, columns = gathered.problem, (*bound.quasi_identifiers, *bound.counted)
+    problem = gathered.problem
     table = with_own(gathered.table, bound)
-    travelling = list(dict.fromkeys([*bound.output, *(raw.name for raw in columns), OWN]))
-    rows = rows_of(table, bound.quasi_identifiers, bound.counted, travelling, _others(bound), policy.seed or 0)
+    rows = rows_of(table, bound.quasi_identifiers, bound.counted, [*_travelling(bound), OWN], _others(bound), policy.seed or 0)
     found = decide_rows(
         spark, problem, gathered.cells, gathered.combinations, rows, gathered.whole, printed,
         _block_combinations(policy), kept, _driver_bytes(policy),
@@ -140,6 +147,11 @@ def _with_rows(
         (),
         rare_bounds_there(problem, boxes),
     )
+
+
+def _travelling(bound: BoundSchema) -> list[str]:
+    """Columns of the input that go with a row: those that are published or grouped."""
+    return list(dict.fromkeys([*bound.output, *(raw.name for raw in (*bound.quasi_identifiers, *bound.counted))]))
 
 
 def _by_cell(policy: Policy, bound: BoundSchema, tables: LocalRecodingTables) -> Callable[[DataFrame], Labelled]:

@@ -21,7 +21,7 @@ from anon_spark.domain.policy import Column, FileHierarchy, Policy
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.unmapped import OutsideError, UnmappedError
 from anon_spark.io.hierarchy_files import read_tree
-from anon_spark.job.auditable import too_fine_or_large, too_large
+from anon_spark.job.auditable import too_large
 from anon_spark.job.cells import Values, encode, ordered, values_in
 from anon_spark.job.schema import BoundSchema
 from anon_spark.job.steps import Steps
@@ -162,7 +162,7 @@ def _refuse_nulls(values: Sequence[Values], policy: Policy) -> None:
 def bind_all(policy: Policy, bound: BoundSchema, values: Sequence[Values], trees: Trees) -> list[Hierarchy]:
     """Every hierarchy bound to its column's values; the faults of all columns at once, the configuration's first."""
     hierarchies: list[Hierarchy] = []
-    wrong: list[Fault] = too_fine_or_large(policy.quasi_identifiers, policy.where)
+    wrong: list[Fault] = []
     large: list[Fault] = too_large(policy.quasi_identifiers, values, policy.where)
     outside: list[Fault] = []
     unmapped: list[UnmappedError] = []

@@ -16,6 +16,7 @@ from anon_spark.domain.counting import counted
 from anon_spark.domain.errors import AuditError, ConfigurationError, DataError, Fault, InternalError
 from anon_spark.domain.policy import Policy, Sink
 from anon_spark.domain.recoding import Recoding
+from anon_spark.io.csv_texts import lost_in_csv, refuse_changed, refuse_lost
 from anon_spark.io.spark_errors import SPARK_ERRORS, spark_faults, unreadable
 from anon_spark.io.tables import read_back, write_options
 from anon_spark.job.conservation import changed, to_print, with_own
@@ -48,7 +49,8 @@ def stage(
     """Write the release to ``path`` and read it back.
 
     Raises DataError where the second scan saw another table than the first, AuditError where a row was lost, doubled or changed on
-    its way, or its raw value is not under its printed label, ConfigurationError where the format can't hold the columns.
+    its way, or its raw value is not under its printed label, ConfigurationError where the format can't hold the columns, DataError
+    where a CSV can't hold their texts.
     """
     labelled = plan.label(with_own(table, bound))
     raws, labels = dict(zip(bound.names, labelled.raws, strict=True)), dict(zip(bound.names, labelled.labels, strict=True))
@@ -69,12 +71,18 @@ def stage(
     )
     release = published(replace(labelled, frame=frame), bound.names, bound.output, plan.star)
     release = without_metadata(release)
+    lost, to_write = Observation("anon-spark csv"), release
+    if in_csv := lost_in_csv(release.schema, sink):
+        to_write = release.observe(lost, *in_csv)
     with spark_faults(policy.where, "output", ConfigurationError):
-        hide_order(release).write.format(sink.format).options(**write_options(sink)).mode("error").save(path)
+        hide_order(to_write).write.format(sink.format).options(**write_options(sink)).mode("error").save(path)
     seen = _observed(scan)
     _compare(seen, gathered, plan, policy, lambda: _is_as_scanned(table, bound, gathered))
+    if in_csv:
+        refuse_lost(_observed(lost), release.schema, sink, policy.where)
     back = read_back(table.sparkSession, sink, path, release.schema)
     if _figures(back) != {key: value for key, value in seen.items() if key.startswith(HELPER)}:
+        refuse_changed(release, sink, policy.where)
         raise AuditError(
             f"{policy.where}: output: rows came back changed from {sink.format}: this format or its options can't hold them, "
             "or it is our own fault"

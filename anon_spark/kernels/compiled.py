@@ -18,9 +18,10 @@ IS_COMPILED = _numba is not None and not _numba.config.DISABLE_JIT
 
 
 def compiled(function: F) -> F:
-    """The function compiled at its first call, kept on disk where some folder may be written; unchanged without numba."""
-    if _numba is None:
-        return function
+    """The function compiled at its first call, kept on disk where some folder may be written; the same source without numba."""
+    if not IS_COMPILED:
+        # hashes wrap around, of which NumPy warns where nothing is compiled
+        return np.errstate(over="ignore")(function)
     try:
         return cast(F, _numba.njit(cache=True, error_model="numpy")(function))
     except RuntimeError:  # no folder to keep it in

@@ -70,11 +70,12 @@ def summary(
 def grid(lines: Mapping[str, Sequence[str]]) -> Table:
     """A name and its lines, the name beside the first alone; text is never read as markup."""
     facts = Table.grid(padding=(0, 2))
-    facts.add_column(style="dim", no_wrap=True, min_width=10)
+    facts.add_column(style="dim", no_wrap=True)
     facts.add_column(overflow="fold")
     for name, told in lines.items():
         for i, line in enumerate(told):
-            facts.add_row(name if i == 0 else "", Text(line))
+            # versions of rich differ in whether a least width counts the blanks beside it
+            facts.add_row(name.ljust(10) if i == 0 else "", Text(line))
     return facts
 
 

@@ -53,7 +53,7 @@ hierarchies = st.one_of(
     st.fixed_dictionaries({"path": texts}, optional={"sep": st.sampled_from([";", ",", "\t", " | "]), **common}),
     st.fixed_dictionaries(
         {"intervals": st.builds(widths, st.integers(1, 9), st.lists(st.integers(2, 5), max_size=3))},
-        optional={"origin": numbers, "lower": st.integers(-9, 0), "upper": st.integers(1, 99), **common},
+        optional={"origin": decimals, "lower": st.integers(-9, 0), "upper": st.integers(1, 99), **common},
     ),
     st.fixed_dictionaries(
         {"mask": st.sampled_from(["left", "right"])},

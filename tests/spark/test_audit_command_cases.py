@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from commands import runner
 from pyspark.sql import SparkSession
 
 from anon_spark.cli.main import cli
@@ -41,7 +41,7 @@ def test_our_own_output_is_audited(spark: SparkSession, tmp_path: Path, job: str
         source = {"format": "csv", "path": str(tmp_path / "gone.csv"), "options": {"header": True}}
         asked = {"job": job, "input": source, "output": {"format": kind, "path": out}, "columns": columns}
         conf.write_text(json.dumps({**asked, "privacy": [{"model": "k-anonymity", "k": 2}]}))
-        audited = CliRunner().invoke(cli, ["audit", str(conf)])
+        audited = runner().invoke(cli, ["audit", str(conf)])
         assert audited.exit_code == code, (name, audited.output)
         assert [text for text in told if text not in audited.stdout] == [], (name, audited.stdout)
         if name == "lone":

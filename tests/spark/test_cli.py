@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
+from commands import runner
 from pyspark.sql import SparkSession
 
 from anon_spark.audit.result import AuditResult, Finding
@@ -43,7 +44,7 @@ class Door:
 
     def call(self, command: str, *more: str, **settings: Any) -> Result:
         self.conf.write_text(json.dumps({**self.settings, **settings}))
-        return CliRunner().invoke(cli, [command, str(self.conf), *more])
+        return runner().invoke(cli, [command, str(self.conf), *more])
 
     def left(self) -> set[str]:
         """Everything in the release's parent directory, hidden files included."""
@@ -119,7 +120,7 @@ def test_an_audit_refuses_a_release_that_was_tampered_with(door: Door, spark: Sp
 
 def test_what_the_configuration_has_wrong_is_told_at_once(door: Door) -> None:
     told(door.call("run", "--set", "privacy.0.k=0", suppresion={}), 2, "suppresion", "privacy.0.k")
-    told(CliRunner().invoke(cli, ["run", str(door.folder / "none.yaml")]), 2, "no such file")
+    told(runner().invoke(cli, ["run", str(door.folder / "none.yaml")]), 2, "no such file")
     columns = [quasi("sexx"), quasi("zip", "flat"), {"name": "illness", "role": "sensitive"}]
     (line,) = told(door.call("run", columns=columns), 2, "did you mean 'sex'?")
     assert "keep" not in line

@@ -78,7 +78,7 @@ def rows_travel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     """Whether they do, as the test's place says."""
     place = getattr(request.node, "callspec", None)
     travel = place is not None and place.params.get("place") == ROWS_TRAVEL
-    monkeypatch.setattr(decide_groups, "rows_travel", lambda _: travel)
+    monkeypatch.setattr(decide_groups, "rows_travel", lambda *_: travel)
 
 
 def labelling(monkeypatch: pytest.MonkeyPatch, job: str, place: int, mutate: Mutation) -> None:

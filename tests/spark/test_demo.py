@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from commands import runner
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
@@ -31,7 +31,7 @@ def test_the_demo_publishes_what_the_readme_shows(
     monkeypatch.chdir(ROOT)
     places = [f"input.path={adult}", f"output.path={tmp_path / 'out'}", f"report.path={tmp_path / 'report'}"]
     sets = [part for place in places for part in ("--set", place)]
-    ran = CliRunner().invoke(cli, ["run", "conf/adult.yaml", *sets])
+    ran = runner().invoke(cli, ["run", "conf/adult.yaml", *sets])
     assert ran.exit_code == 0, ran.output
     printed = [line.rstrip() for line in ran.stdout.splitlines()]
     assert [line for line in shown() if line not in printed] == []
@@ -48,5 +48,5 @@ def test_the_demo_publishes_what_the_readme_shows(
     report = json.loads((tmp_path / "report/report.json").read_text())
     assert (report["status"], report["suppressed"]["rows"]) == ("published", 321)
 
-    audited = CliRunner().invoke(cli, ["audit", "conf/adult.yaml", *sets])
+    audited = runner().invoke(cli, ["audit", "conf/adult.yaml", *sets])
     assert audited.exit_code == 0, audited.output

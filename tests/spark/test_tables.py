@@ -77,7 +77,21 @@ def test_a_mode_that_loses_lines_is_refused_however_it_is_spelled(spark: SparkSe
 
 
 def test_files_whose_headers_differ_are_not_read_by_place(spark: SparkSession, tmp_path: Path) -> None:
-    assert "can't be read" in refused(spark, csv(tmp_path, "a,b\n1,2\n", "b,a\n3,4\n3,4\n"))
+    assert "found files whose headers differ" in refused(spark, csv(tmp_path, "a,b\n1,2\n", "b,a\n3,4\n3,4\n"))
+
+
+def test_headers_that_differ_by_capitals_alone(spark: SparkSession, tmp_path: Path) -> None:
+    named, unnamed = tmp_path / "named", tmp_path / "unnamed"
+    named.mkdir(), unnamed.mkdir()
+    # names are one for Spark unless it is told otherwise
+    source = csv(named, "Age,zip\n1,2\n", "age,ZIP\n3,4\n")
+    assert rows(spark, source) == Counter([("1", "2"), ("3", "4")])
+    assert "2 different first lines, which differ by capitals alone" in refused(spark, csv(unnamed, ",b\n1,2\n", ",B\n3,4\n"))
+    spark.conf.set("spark.sql.caseSensitive", "true")
+    try:
+        assert "found files whose headers differ" in refused(spark, source)
+    finally:
+        spark.conf.unset("spark.sql.caseSensitive")
 
 
 def test_files_with_one_header_are_one_table(spark: SparkSession, tmp_path: Path) -> None:
@@ -153,4 +167,6 @@ def test_errors_are_named_by_what_is_known() -> None:
     assert error_class(Named("x.y.SparkException: [FAILED_READ_FILE.NO_HINT] a [CAST_INVALID_INPUT] b")) == "CAST_INVALID_INPUT"
     assert isinstance(as_ours(Named("java.io.IOException: No space left"), "a", "b"), PlatformError)
     assert isinstance(as_ours(Named("[MALFORMED_CSV_RECORD]"), "a", "b"), DataError)
+    assert isinstance(as_ours(Named("[DIVIDE_BY_ZERO]"), "a", "b"), DataError)
+    assert "an expression that fails" not in str(as_ours(Named("[MALFORMED_RECORD_IN_PARSING] x [CAST_INVALID_INPUT]"), "a", "b"))
     assert isinstance(as_ours(Named("[DATA_SOURCE_NOT_FOUND]"), "a", "b"), ConfigurationError)

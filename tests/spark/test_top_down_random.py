@@ -109,7 +109,7 @@ def test_a_release_is_what_was_asked(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, place: dict | None
 ) -> None:
     rows, models, settings = rows_of(seed), MODELS[seed], place or BLOCKS
-    monkeypatch.setattr(decide_groups, "rows_travel", lambda _: place is None)
+    monkeypatch.setattr(decide_groups, "rows_travel", lambda *_: place is None)
     frame = spark.createDataFrame(rows, SCHEMA)
     with anonymize(frame, asked(tmp_path, models, settings=settings)) as release:
         found = printed(release)
@@ -139,7 +139,7 @@ def test_bounds_are_columns_of_the_type_of_the_input(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: dict | None
 ) -> None:
     rows, settings = rows_of(11), place or BLOCKS
-    monkeypatch.setattr(decide_groups, "rows_travel", lambda _: place is None)
+    monkeypatch.setattr(decide_groups, "rows_travel", lambda *_: place is None)
     frame = spark.createDataFrame(rows, SCHEMA)
     with anonymize(frame, asked(tmp_path, [], settings=settings)) as release:
         labels = {row["id"]: row for row in release.table.collect()}

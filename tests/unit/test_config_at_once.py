@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from commands import runner
 
 from anon_spark.cli.main import cli
 from anon_spark.config import yaml_text
@@ -38,7 +38,7 @@ def configuration(folder: Path, hierarchy: object, **more: Any) -> Path:
 
 
 def lines(folder: Path, conf: Path, command: str = "run", *more: str) -> list[str]:
-    result = CliRunner().invoke(cli, [command, str(conf), *more])
+    result = runner().invoke(cli, [command, str(conf), *more])
     assert result.exit_code == 2, result.output
     assert not (folder / "out").exists()
     return result.stderr.splitlines()
@@ -205,3 +205,29 @@ def test_a_deep_override_is_told_with_its_key(tmp_path: Path) -> None:
     conf = configuration(tmp_path, "flat")
     (line,) = lines(tmp_path, conf, "run", "--set", "loss=" + "[" * 5000)
     assert line.startswith("error: --set loss: loss: found values nested too deep")
+
+
+def test_widths_and_bounds_that_the_audit_cannot_read_come_with_all_else(tmp_path: Path) -> None:
+    hierarchy = {"intervals": [5, 10**30], "origin": "0.00000000001", "lower": -(10**19), "upper": 7}
+    told = lines(tmp_path, configuration(tmp_path, hierarchy, losss="gcp"))
+    assert [line.split(": ")[2] for line in told] == [
+        "columns.1.hierarchy.intervals.1",
+        "columns.1.hierarchy.origin",
+        "columns.1.hierarchy.lower",
+        "losss",
+    ]
+    assert "found 0.00000000001" in told[1] or "found '0.00000000001'" in told[1]
+    assert all("expected a number below 10^19, with at most 10 decimal places" in line for line in told[:3])
+
+
+@pytest.mark.parametrize(
+    "hierarchy",
+    [
+        {"intervals": ["0.0000000001"]},
+        {"intervals": [10**19 - 1], "origin": -(10**19) + 1},
+        {"intervals": [7], "origin": "2020-01-01", "upper": "9999-12-31"},
+    ],
+)
+def test_the_finest_and_largest_that_the_audit_reads(hierarchy: dict[str, Any]) -> None:
+    column = {"name": "age", "role": "quasi-identifier", "hierarchy": hierarchy}
+    parse({"columns": [column], "privacy": [{"model": "k-anonymity", "k": 2}]})

@@ -26,7 +26,7 @@ KEYS: dict[str, Any] = {
     "output": {"path": "out/a"},
     "report": {"path": "out/r"},
     "columns": [
-        {"name": "age", "role": "quasi-identifier", "weight": 0.1, "hierarchy": {"intervals": [5, 10], "origin": "1/3"}},
+        {"name": "age", "role": "quasi-identifier", "weight": 0.1, "hierarchy": {"intervals": [5, 10], "origin": "3/8"}},
         {
             "name": "zip",
             "role": "quasi-identifier",
@@ -104,7 +104,7 @@ def test_to_dict_is_json_and_gives_the_same_policy(policy):
     assert made["columns"][0] == {
         "name": "age",
         "role": "quasi-identifier",
-        "hierarchy": {"intervals": [5, 10], "origin": "1/3"},
+        "hierarchy": {"intervals": [5, 10], "origin": 0.375},
         "weight": 0.1,
     }
     assert made["privacy"][1] == {

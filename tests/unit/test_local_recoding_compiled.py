@@ -32,6 +32,7 @@ def run(disabled: str) -> tuple[str, str]:
         env=os.environ | {"NUMBA_DISABLE_JIT": disabled, "PYTHONPATH": places},
         capture_output=True, text=True, check=True,
     )  # fmt: skip
+    assert "Warning" not in done.stderr
     return done.stdout, done.stderr.split()[-1]
 
 
