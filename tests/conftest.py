@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 SHARED = Path(os.environ.get("ANON_SPARK_SHARED") or Path(__file__).resolve().parents[2] / "shared")
 ADULT = Path(__file__).resolve().parents[1] / "data/adult.csv"
+JDBC = Path("/usr/share/java/postgresql.jar")
+"""PostgreSQL's JDBC driver, where the distribution's package puts it."""
 LEFT_OUT = pytest.StashKey[Counter[str]]()
 """Why tests are left out -> how many."""
 
@@ -112,7 +114,13 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
+        # Hive's metastore, embedded and in memory: what it refuses a catalogue of Spark's own may allow, not the other way round
+        "spark.sql.catalogImplementation": "hive",
+        "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:anon-spark-tests;create=true",
+        "spark.driver.extraJavaOptions": f"-Dderby.stream.error.file={tmp_path_factory.mktemp('derby') / 'log'}",
     }
+    if JDBC.is_file():
+        settings["spark.jars"] = str(JDBC)
     for key, value in settings.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()

@@ -23,7 +23,6 @@ NOT_BUILT: tuple[tuple[str, object], ...] = (
     ("job", "marginals"),
     ("job", "m-invariance"),
     ("input.snapshot", "stage"),
-    ("output.table", ANY),
     ("output.format", "jdbc"),
     ("output.partition_by", ANY),
     ("columns.*.role", "person"),

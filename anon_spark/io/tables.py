@@ -163,7 +163,10 @@ def read_back(spark: SparkSession, sink: Sink, path: str, schema: T.StructType) 
 def read_release(spark: SparkSession, sink: Sink, where: str) -> DataFrame:
     """A release that was published before, by whatever schema its files show. Raises DataError where there is none."""
     with spark_faults(where, "output", path=sink.path, absent="run the job first, or check its spelling"):
-        release = spark.read.format(sink.format).options(**read_options(sink)).load(sink.path)
+        if sink.table is not None:
+            release = spark.read.table(sink.table)
+        else:
+            release = spark.read.format(sink.format).options(**read_options(sink)).load(sink.path)
         if not release.columns:
             raise DataError([Fault(where, "output", "no column at all", "a release", "was it published?")])
     return release

@@ -14,12 +14,12 @@ from anon_spark.audit.containment import containment
 from anon_spark.audit.fingerprint import fingerprint as conservation
 from anon_spark.domain.counting import counted
 from anon_spark.domain.errors import AuditError, ConfigurationError, DataError, Fault, InternalError
-from anon_spark.domain.policy import Policy, Sink
+from anon_spark.domain.policy import Policy
 from anon_spark.domain.recoding import Recoding
 from anon_spark.io.spark_errors import SPARK_ERRORS, spark_faults, unreadable
-from anon_spark.io.tables import read_back, write_options
 from anon_spark.job.conservation import changed, to_print, with_own
 from anon_spark.job.gather import Gathered
+from anon_spark.job.output import Output
 from anon_spark.job.schema import BoundSchema
 from anon_spark.plans.columns import named
 from anon_spark.plans.fetch import fetch_row
@@ -42,10 +42,8 @@ class Plan:
     warnings: tuple[str, ...] = ()
 
 
-def stage(
-    table: DataFrame, policy: Policy, bound: BoundSchema, gathered: Gathered, plan: Plan, sink: Sink, path: str
-) -> DataFrame:
-    """Write the release to ``path`` and read it back.
+def stage(table: DataFrame, policy: Policy, bound: BoundSchema, gathered: Gathered, plan: Plan, output: Output) -> DataFrame:
+    """Write the release to its staging place and read it back.
 
     Raises DataError where the second scan saw another table than the first, AuditError where a row was lost, doubled or changed on
     its way, or its raw value is not under its printed label, ConfigurationError where the format can't hold the columns.
@@ -70,13 +68,13 @@ def stage(
     release = published(replace(labelled, frame=frame), bound.names, bound.output, plan.star)
     release = without_metadata(release)
     with spark_faults(policy.where, "output", ConfigurationError):
-        hide_order(release).write.format(sink.format).options(**write_options(sink)).mode("error").save(path)
+        output.write(hide_order(release))
     seen = _observed(scan)
     _compare(seen, gathered, plan, policy, lambda: _is_as_scanned(table, bound, gathered))
-    back = read_back(table.sparkSession, sink, path, release.schema)
+    back = output.staged_release(table.sparkSession, release.schema)
     if _figures(back) != {key: value for key, value in seen.items() if key.startswith(HELPER)}:
         raise AuditError(
-            f"{policy.where}: output: rows came back changed from {sink.format}: this format or its options can't hold them, "
+            f"{policy.where}: output: rows came back changed from {output.sink.format}: this format or its options can't hold them, "
             "or it is our own fault"
         )
     return back

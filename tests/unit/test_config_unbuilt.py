@@ -47,7 +47,7 @@ def test_what_is_not_built_is_understood_and_refused(key, value):
     assert fault.key == key and fault.advice.endswith("is not built yet")
 
 
-@pytest.mark.parametrize("output", [{"table": "db.t"}, {"format": "JDBC", "options": {"url": "jdbc:h2:mem", "dbtable": "t"}}])
+@pytest.mark.parametrize("output", [{"format": "JDBC", "options": {"url": "jdbc:h2:mem", "dbtable": "t"}}])
 def test_outputs_that_are_not_built(output):
     (fault,) = faults("output", output)
     assert fault.advice.endswith("is not built yet")
