@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from postgresql_server import JDBC, Server, lacks, server
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SHARED = Path(os.environ.get("ANON_SPARK_SHARED") or Path(__file__).resolve().parents[2] / "shared")
 ADULT = Path(__file__).resolve().parents[1] / "data/adult.csv"
-JDBC = Path("/usr/share/java/postgresql.jar")
-"""PostgreSQL's JDBC driver, where the distribution's package puts it."""
 LEFT_OUT = pytest.StashKey[Counter[str]]()
 """Why tests are left out -> how many."""
 
@@ -27,6 +26,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[LEFT_OUT] = Counter()
     config.addinivalue_line("markers", "shared: reads the folder of real data beside the checkout; left out where it is absent")
     config.addinivalue_line("markers", "adult: reads the census table; left out where it is absent")
+    config.addinivalue_line("markers", "postgresql: starts a PostgreSQL server; left out where it, its JDBC driver or pg8000 is absent")
     config.addinivalue_line("markers", "spark: needs a Spark session")
     config.addinivalue_line("markers", "parity: run again over Spark Connect and on PySpark 3.5 by scripts/parity")
     config.addinivalue_line("markers", "long: a long count, run by scripts/test --full alone")
@@ -41,6 +41,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     absent = not (SHARED / "data").is_dir()
     unfetched = absent and not ADULT.is_file()
     full = config.getoption("--full")
+    lacking = lacks()
     kept: list[pytest.Item] = []
     out: list[pytest.Item] = []
     for item in items:
@@ -49,6 +50,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             out.append(item)
         elif item.get_closest_marker("adult") and unfetched:
             config.stash[LEFT_OUT][f"read the census table ({ADULT} is absent: scripts/demo fetches it)"] += 1
+            out.append(item)
+        elif item.get_closest_marker("postgresql") and lacking:
+            config.stash[LEFT_OUT][f"need PostgreSQL ({lacking} is absent)"] += 1
             out.append(item)
         elif item.get_closest_marker("long") and not full:
             config.stash[LEFT_OUT]["take long (--full runs them)"] += 1
@@ -95,6 +99,13 @@ def adult(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("adult") / "adult.csv"
     made.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
     return made
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[Server]:
+    """A PostgreSQL server of this test run's own; tests that use it carry the mark ``postgresql``."""
+    with server() as started:
+        yield started
 
 
 @pytest.fixture(scope="session")

@@ -22,8 +22,6 @@ NOT_BUILT: tuple[tuple[str, object], ...] = (
     ("job", "pda"),
     ("job", "marginals"),
     ("job", "m-invariance"),
-    ("input.snapshot", "stage"),
-    ("output.format", "jdbc"),
     ("output.partition_by", ANY),
     ("columns.*.role", "person"),
     ("privacy.*.model", "t-closeness"),

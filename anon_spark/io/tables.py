@@ -13,6 +13,8 @@ from anon_spark.io.catalog import refuse_session, stored_source
 from anon_spark.io.csv_headers import refuse_headers, with_headers_compared
 from anon_spark.io.inferred_numbers import refuse_changed_numbers
 from anon_spark.io.input_options import folded, kind_of_format, safe_options
+from anon_spark.io.jdbc_options import for_spark, is_jdbc
+from anon_spark.io.jdbc_release import read_published
 from anon_spark.io.layout import as_text, layout_of, refuse_passed_over, with_partitions_as_text
 from anon_spark.io.line_ends import refuse_changed_line_ends
 from anon_spark.io.raw_lines import refuse_misread, refuse_replaced
@@ -47,6 +49,8 @@ def _table(spark: SparkSession, source: Source, where: str, texts: Collection[st
         return _stored(spark, source, where)
     kind = _known(source.format, where)
     options = safe_options(kind, source.options, where)
+    if is_jdbc(source.format):
+        options = for_spark(options, where, "input")
     reader = spark.read.format(source.format or "parquet").options(**options)
     if kind is None or source.path is None:
         return reader.load(source.path) if source.path else reader.load()
@@ -163,7 +167,9 @@ def read_back(spark: SparkSession, sink: Sink, path: str, schema: T.StructType) 
 def read_release(spark: SparkSession, sink: Sink, where: str) -> DataFrame:
     """A release that was published before, by whatever schema its files show. Raises DataError where there is none."""
     with spark_faults(where, "output", path=sink.path, absent="run the job first, or check its spelling"):
-        if sink.table is not None:
+        if is_jdbc(sink.format):
+            release = read_published(spark, sink, where)
+        elif sink.table is not None:
             release = spark.read.table(sink.table)
         else:
             release = spark.read.format(sink.format).options(**read_options(sink)).load(sink.path)

@@ -98,7 +98,7 @@ class Output:
         Tasks of a job that failed may write for a moment yet, and an interrupted client may have a job that is about to start: where
         there can be any, what was removed is watched until it stays away.
         """
-        if interrupted and self.files.local(self.staging) is not None:
+        if interrupted and self._is_at_hand():
             # a command stops its session next: what a task of it wrote after the last look goes with the process
             atexit.register(self.remove)
         start = seen = time.monotonic()
@@ -111,6 +111,10 @@ class Output:
             if not watched or time.monotonic() - seen >= QUIET or time.monotonic() - start >= LONGEST:
                 return
             time.sleep(PAUSE)
+
+    def _is_at_hand(self) -> bool:
+        """Whether what was staged can be removed when the session has ended."""
+        return self.files.local(self.staging) is not None
 
     def _is_staging(self) -> bool:
         with contextlib.suppress(*FILE_ERRORS):

@@ -29,6 +29,7 @@ from anon_spark.job.listed import absent_listed, with_listed_values
 from anon_spark.job.output import Output, report_files
 from anon_spark.job.release import Release
 from anon_spark.job.schema import BoundSchema, bind_schema
+from anon_spark.job.snapshot import is_staged, staged_input
 from anon_spark.job.steps import PUBLISH, Steps
 from anon_spark.job.write import Plan, stage
 from anon_spark.plans.materialise import Materialised
@@ -69,6 +70,7 @@ def run(
         if table is not None:
             refuse_stream(table, policy.where)
         output = open_destination(spark, policy, release_id)
+        staged = table is None and is_staged(policy)
         if table is None:
             cautions, table = unseen(spark, policy.input), source_of(spark, policy)
         else:
@@ -80,16 +82,18 @@ def run(
         output.refuse_columns(bound.published)
         policy = with_listed_values(spark, table.schema, policy)
         with output.held(), jobs_of(spark, f"anon-spark-{release_id}") as cancel:
-            job = _Job(
-                spark,
-                policy,
-                bound,
-                table,
-                Run(release_id, started, len(table.columns), null_rows_of(table, policy)),
-                Steps(on_start),
-                cautions,
-            )
             try:
+                if staged:
+                    table = staged_input(table, policy, output, release_id)
+                job = _Job(
+                    spark,
+                    policy,
+                    bound,
+                    table,
+                    Run(release_id, started, len(table.columns), null_rows_of(table, policy)),
+                    Steps(on_start),
+                    cautions,
+                )
                 return job.finish(trees, output)
             except BaseException as error:
                 output.withdraw(cancel, interrupted=not isinstance(error, Exception))
