@@ -59,7 +59,7 @@ class Address:
     port: int
     database: str
     user: str
-    password: str | None = field(repr=False)
+    password: str | None = field(default=None, repr=False)
     mode: str = "prefer"
     roots: str = ""
     schema: str = ""

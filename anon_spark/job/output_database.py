@@ -62,8 +62,8 @@ class DatabaseOutput(Output):
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
         """Hold the table against other runs; what dead runs left of it is removed."""
-        self._hold()
         try:
+            self._hold()
             for staged in leftovers(self.links[-1], self.place):
                 with contextlib.suppress(AnonError):
                     drop(self.links[-1], staged)

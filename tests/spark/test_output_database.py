@@ -79,6 +79,7 @@ def put(spark: SparkSession, asked: Policy, rows: list[tuple] = OTHERS, schema: 
             raise
 
 
+@pytest.mark.parity
 def test_a_table_is_published_and_published_again(spark: SparkSession, db: Server) -> None:
     asked = to(db)
     release = publish(spark, asked)
@@ -94,6 +95,7 @@ def test_a_table_is_published_and_published_again(spark: SparkSession, db: Serve
     assert audit_release(read_release(spark, asked.output, "job.yaml"), asked).ok
 
 
+@pytest.mark.parity
 @pytest.mark.parametrize("name", ["a`b; drop table x", 'a"b"; DROP TABLE out.other; --', "Mixed Case", "ü:x", "c1"])
 def test_names_are_names(spark: SparkSession, db: Server, name: str) -> None:
     db.run("CREATE TABLE out.other (x int)")
@@ -110,6 +112,7 @@ def test_names_are_names(spark: SparkSession, db: Server, name: str) -> None:
     assert names(db) == ['T; drop "x"', "other"]
 
 
+@pytest.mark.parity
 def test_values_come_back_as_they_were(spark: SparkSession, db: Server) -> None:
     """Null, empty and quoted text, every type that the database has, in the types of the input."""
     schema = "sex string, b boolean, y tinyint, s smallint, l bigint, f float, d double, n decimal(38,10), x binary, t timestamp"
@@ -302,6 +305,7 @@ def source(db: Server, **more: object) -> dict[str, object]:
     return {"format": "jdbc", "options": {**options, "password_env": "ANON_SPARK_TEST_PASSWORD"}, **more}
 
 
+@pytest.mark.parity
 @pytest.mark.parametrize("snapshot", ["none", "auto", "stage"])
 def test_an_input_that_changes_is_copied_or_refused(
     spark: SparkSession, db: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: str

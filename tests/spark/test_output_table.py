@@ -84,6 +84,7 @@ def old_table(spark: SparkSession, kind: str, folder: Path) -> Path:
     return place
 
 
+@pytest.mark.parity
 def test_a_new_table_is_made_by_one_statement_and_published_again(spark: SparkSession, folder: Path) -> None:
     asked = to("published.t")
     first = publish(spark, asked)
@@ -99,6 +100,7 @@ def test_a_new_table_is_made_by_one_statement_and_published_again(spark: SparkSe
     assert audit_release(read_release(spark, asked.output, "job.yaml"), asked).ok
 
 
+@pytest.mark.parity
 @pytest.mark.parametrize("kind", ["managed", "external", "hive", "orc"])
 def test_a_table_that_is_there_gets_other_files(spark: SparkSession, folder: Path, kind: str) -> None:
     place = old_table(spark, kind, folder)
@@ -116,6 +118,7 @@ def test_a_table_that_is_there_gets_other_files(spark: SparkSession, folder: Pat
     assert named(place.parent) == (set() if kind == "managed" else {"t-"})
 
 
+@pytest.mark.parity
 def test_names_are_names(spark: SparkSession, folder: Path) -> None:
     """A column may be called like a statement; a table is named by its parts."""
     name = "a`b; drop table x"
