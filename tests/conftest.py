@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from postgresql_server import JDBC, Server, lacks, server
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,6 +26,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[LEFT_OUT] = Counter()
     config.addinivalue_line("markers", "shared: reads the folder of real data beside the checkout; left out where it is absent")
     config.addinivalue_line("markers", "adult: reads the census table; left out where it is absent")
+    config.addinivalue_line("markers", "postgresql: starts a PostgreSQL server; left out where it, its JDBC driver or pg8000 is absent")
     config.addinivalue_line("markers", "spark: needs a Spark session")
     config.addinivalue_line("markers", "parity: run again over Spark Connect and on PySpark 3.5 by scripts/parity")
     config.addinivalue_line("markers", "long: a long count, run by scripts/test --full alone")
@@ -39,6 +41,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     absent = not (SHARED / "data").is_dir()
     unfetched = absent and not ADULT.is_file()
     full = config.getoption("--full")
+    lacking = lacks()
     kept: list[pytest.Item] = []
     out: list[pytest.Item] = []
     for item in items:
@@ -47,6 +50,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             out.append(item)
         elif item.get_closest_marker("adult") and unfetched:
             config.stash[LEFT_OUT][f"read the census table ({ADULT} is absent: scripts/demo fetches it)"] += 1
+            out.append(item)
+        elif item.get_closest_marker("postgresql") and lacking:
+            config.stash[LEFT_OUT][f"need PostgreSQL ({lacking} is absent)"] += 1
             out.append(item)
         elif item.get_closest_marker("long") and not full:
             config.stash[LEFT_OUT]["take long (--full runs them)"] += 1
@@ -111,6 +117,13 @@ def adult(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def postgresql() -> Iterator[Server]:
+    """A PostgreSQL server of this test run's own; tests that use it carry the mark ``postgresql``."""
+    with server() as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """One session for the whole run; ANON_SPARK_REMOTE (``local[2]`` or a Connect address) makes it a Connect session."""
     from pyspark.sql import SparkSession
@@ -127,7 +140,13 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
+        # Hive's metastore, embedded and in memory: what it refuses a catalogue of Spark's own may allow, not the other way round
+        "spark.sql.catalogImplementation": "hive",
+        "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:anon-spark-tests;create=true",
+        "spark.driver.extraJavaOptions": f"-Dderby.stream.error.file={tmp_path_factory.mktemp('derby') / 'log'}",
     }
+    if JDBC.is_file():
+        settings["spark.jars"] = str(JDBC)
     for key, value in settings.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()

@@ -47,7 +47,7 @@ def run(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> None:
     with spark_session(policy.job, debug) as spark, _values_shown(show_values):
         finished = run_job(spark, policy, on_start=_progress)
         page = f"{policy.report.rstrip('/')}/report.html" if policy.report else None
-        print_summary(finished.release.report, sys.stdout, examples=finished.examples, release=policy.output.path, page=page)
+        print_summary(finished.release.report, sys.stdout, examples=finished.examples, release=policy.output.place, page=page)
 
 
 def check(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> None:
@@ -61,10 +61,9 @@ def audit(conf: str, sets: Sequence[str], debug: bool) -> None:
     """Audit the published table alone and print what was found."""
     policy = _load(conf, sets)
     sink = policy.output
-    if sink is None or sink.path is None:
-        raise ConfigurationError(
-            [Fault(policy.where, "output", "nothing", "the path of a release", "add the key output: {path: ...}")]
-        )
+    if sink is None:
+        expected, advice = "the path or table of a release", "add the key output: {path: ...}"
+        raise ConfigurationError([Fault(policy.where, "output", "nothing", expected, advice)])
     with spark_session("audit", debug) as spark, job_faults(policy.where):
         _progress("audit")
         result = audit_release(read_release(spark, sink, policy.where), policy)

@@ -59,6 +59,8 @@ def _sink(piece: Piece[SinkKeys], keys: SinkKeys, notes: Notes) -> None:
         notes.add(piece.key, " and ".join(given), "exactly one of path, table, or format jdbc with options")
     elif not given and not piece.bad:
         notes.add(piece.key, "none of path and table", "exactly one of them, or format jdbc with options")
+    elif keys.table is not None and "path" in {option.lower() for option in keys.options}:
+        notes.add((*piece.key, "options"), "a path among them", "a table has a place of its own")
     elif jdbc and "options" not in piece.bad:
         for name in sorted({"url", "dbtable"} - {option.lower() for option in keys.options}):
             notes.add((*piece.key, "options"), f"no {name}", "url and dbtable for format jdbc")
@@ -92,8 +94,21 @@ def _apart(draft: Draft, notes: Notes) -> None:
     _refuse(notes, ("settings", "staging"), staging, output, "output", "it holds raw rows", both=True)
     _refuse(notes, ("output", "path"), output, origin, "input", "the input is never written to", both=True)
     _refuse(notes, ("report", "path"), report, origin, "input", "the input is never written to", both=False)
+    if source and source.snapshot == "stage" and not staging:
+        advice = "set settings.staging to a directory for it; it is removed after the run"
+        notes.add(("input", "snapshot"), "stage without settings.staging", "a directory for the copy", advice)
+    if source and sink and _table_of(source) is not None and _table_of(source) == _table_of(sink):
+        notes.add(("output", "options"), "the table of the input", "another table: the input is never written to")
     if source and sink and source.table and sink.table and source.table.lower() == sink.table.lower():
         notes.add(("output", "table"), "the table of the input", "another table: the input is never written to")
+
+
+def _table_of(keys: SourceKeys | SinkKeys) -> tuple[str, str] | None:
+    """Database and table of JDBC options, without what the url tells besides."""
+    given = {name.lower(): str(value) for name, value in keys.options.items()}
+    if (keys.format or "").lower() != "jdbc" or not {"url", "dbtable"} <= set(given):
+        return None
+    return given["url"].partition("?")[0], given["dbtable"].strip().replace('"', "")
 
 
 def _refuse(notes: Notes, key: Key, path: str | None, other: str | None, name: str, why: str, *, both: bool) -> None:

@@ -41,6 +41,12 @@ class Sink:
     mode: Literal["error", "overwrite"] = "error"
     partition_by: tuple[str, ...] = ()
 
+    @property
+    def place(self) -> str | None:
+        """The directory or table by its name."""
+        given = {name.lower(): value for name, value in self.options.items()}
+        return self.path or self.table or given.get("dbtable")
+
 
 @dataclass(frozen=True, kw_only=True)
 class HierarchySpec:

@@ -10,6 +10,7 @@ from anon_spark.domain.errors import ConfigurationError, Fault
 from anon_spark.domain.policy import Source
 from anon_spark.io.input_options import folded
 from anon_spark.io.spark_errors import SPARK_ERRORS
+from anon_spark.io.table_names import parts_of, quoted
 from anon_spark.plans.settings import is_true
 
 SKIPS = ("spark.sql.files.ignoreCorruptFiles", "spark.sql.files.ignoreMissingFiles")
@@ -34,8 +35,11 @@ def refuse_session(spark: SparkSession, where: str) -> None:
 def stored_source(spark: SparkSession, source: Source) -> Source | None:
     """The format, location and options of a table of files, those of ``source`` over its own; None for a view, or where the
     catalogue does not tell."""
+    parts = parts_of(str(source.table))
+    if parts is None:
+        return None
     try:
-        rows = spark.sql(f"DESCRIBE TABLE EXTENDED {source.table}").collect()
+        rows = spark.sql(f"DESCRIBE TABLE EXTENDED {quoted(*parts)}").collect()
     except SPARK_ERRORS:
         return None
     names = [row[0] for row in rows]
@@ -56,7 +60,8 @@ def unseen(spark: SparkSession, source: Source | None) -> tuple[str, ...]:
         return ()
     if source.table is not None and stored_source(spark, source) is not None:
         return ()
-    asked = source.query.strip().rstrip(";") if source.query is not None else f"SELECT * FROM {source.table}"
+    name = parts_of(str(source.table)) or (str(source.table),)
+    asked = source.query.strip().rstrip(";") if source.query is not None else f"SELECT * FROM {quoted(*name)}"
     try:
         plan = str(spark.sql(f"EXPLAIN FORMATTED {asked}").collect()[0][0])
     except SPARK_ERRORS:

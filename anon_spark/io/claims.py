@@ -15,7 +15,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,12 +33,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Claim:
-    """A run's claim on the output ``target``."""
+    """A run's claim on the output ``target``, which its messages call ``name``, by its ``key``."""
 
     files: Files
     target: str
     release_id: str
     where: str
+    key: str = "output.path"
+    name: str = ""
 
     @property
     def path(self) -> str:
@@ -56,7 +58,7 @@ class Claim:
 
     def confirm(self) -> None:
         """Raises OutputHeldError where this run holds the output no more."""
-        with file_faults(self.where, "output.path", "its claim could not be read"):
+        with file_faults(self.where, self.key, "its claim could not be read"):
             holder = self._holder(self.path)
         if holder.get("run") != self.release_id:
             raise OutputHeldError(self._told(holder))
@@ -134,25 +136,26 @@ class Claim:
     def _told(self, holder: dict[str, object]) -> str:
         who = f" (process {holder['process']} on {holder['host']})" if {"process", "host"} <= set(holder) else ""
         advice = f"wait for it; one that was killed on another machine is taken for dead after {DEAD / 60:.0f} minutes"
-        return f"{self.where}: output.path: {self.target} is being written by another run{who}; {advice}"
+        return f"{self.where}: {self.key}: {self.name or self.target} is being written by another run{who}; {advice}"
 
 
 @contextmanager
-def held(claim: Claim) -> Iterator[None]:
+def held(claim: Claim, clear: Callable[[Files, str], None] | None = None) -> Iterator[None]:
     """Hold an output; what dead runs left beside it is removed, an old release that one of them had moved aside is brought back.
 
-    Raises OutputHeldError where another run holds it, PlatformError where that can't be found out.
+    clear: removes it, where the output is no directory. Raises OutputHeldError where another run holds it, PlatformError where that
+    can't be found out.
     """
     files, target = claim.files, claim.target
     made = _missing(files, target)
-    with file_faults(claim.where, "output.path", "it could not be claimed"):
+    with file_faults(claim.where, claim.key, "it could not be claimed"):
         claim.take()
     stop = threading.Event()
     beats = threading.Thread(target=claim.beat, args=(stop,), name="anon-spark-claim", daemon=True)
     beats.start()
     try:
         with suppress(*FILE_ERRORS):
-            _clear(files, target)
+            (clear or _clear)(files, target)
         yield
     finally:
         stop.set()

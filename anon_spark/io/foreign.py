@@ -20,21 +20,21 @@ _OURS = re.compile(
 _DATA = re.compile(r".*\.(parquet|orc|avro|csv|json|txt|xml)(\.\w+)?", re.DOTALL | re.IGNORECASE)
 
 
-def refuse_foreign(files: Files, sink: Sink, where: str, needed: Mapping[str, str]) -> None:
+def refuse_foreign(files: Files, sink: Sink, where: str, needed: Mapping[str, str], key: str = "output.path") -> None:
     """ConfigurationError where ``overwrite`` would remove a directory that is no release. needed: what may not lie in it -> its path."""
     target = str(sink.path)
-    with file_faults(where, "output.path", "it could not be looked for"):
+    with file_faults(where, key, "it could not be looked for"):
         if sink.mode != "overwrite" or not files.exists(target) or files.is_file(target):
             return
         place = real_place(files.local(target) or target)
         held = [f"{name} {path}" for name, path in needed.items() if _lies_in(real_place(path), place)]
         names = [] if held else files.names(target)
     if held:
-        raise _error(where, f"{target}, which holds {held[0]}", "a directory for the release alone", "choose another path")
+        raise _error(where, key, f"{target}, which holds {held[0]}", "a directory for the release alone", "choose another path")
     other = foreign(names)
     if other is not None:
         advice = "choose another path, or remove it yourself"
-        raise _error(where, f"{target}, which holds {other!r}", "with mode overwrite, a release or an empty directory", advice)
+        raise _error(where, key, f"{target}, which holds {other!r}", "with mode overwrite, a release or an empty directory", advice)
 
 
 def foreign(names: list[str]) -> str | None:
@@ -47,5 +47,5 @@ def _lies_in(path: str, place: str) -> bool:
     return path == place or path.startswith(place.rstrip("/") + "/")
 
 
-def _error(where: str, found: str, expected: str, advice: str) -> ConfigurationError:
-    return ConfigurationError([Fault(where, "output.path", found, expected, advice)])
+def _error(where: str, key: str, found: str, expected: str, advice: str) -> ConfigurationError:
+    return ConfigurationError([Fault(where, key, found, expected, advice)])

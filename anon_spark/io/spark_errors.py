@@ -68,10 +68,12 @@ _UNREADABLE_SIGNS = frozenset(
 )  # fmt: skip
 _JAVA = frozenset(
     (
-        "AccessControlException", "AccessDeniedException", "ConnectException", "EOFException", "FileNotFoundException",
-        "IOException", "NoSuchFileException", "OutOfMemoryError", "SQLException", "SocketException", "UnknownHostException",
+        "AccessControlException", "AccessDeniedException", "BatchUpdateException", "ConnectException", "EOFException",
+        "FileNotFoundException", "IOException", "NoSuchFileException", "OutOfMemoryError", "PSQLException", "SQLException",
+        "SocketException", "UnknownHostException",
     )
 )  # fmt: skip
+_NO_DRIVER = re.compile(r"No suitable driver|ClassNotFoundException: [\w.]+\.\w*Driver\b")
 _NAME = re.compile(r"\[([A-Z][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]")
 _WORD = re.compile(r"\b[A-Za-z]\w+\b")
 
@@ -125,6 +127,9 @@ def as_ours(error: Exception, where: str, key: str) -> AnonError:
     """The exception of a running job as bad data (it can't be read, or an expression of the input fails on it), a mistake in the
     configuration, or a failure of the platform."""
     found = error_class(error)
+    if _NO_DRIVER.search(_text(error)):
+        there, advice = "a database without its JDBC driver", "add its jar to the session: --jars, or spark.jars"
+        return ConfigurationError([Fault(where, f"{key}.options.url", there, "a driver that Spark has", advice)])
     if not names_in(error).isdisjoint(MISTAKES):
         advice = "check format, options and the packages of the session"
         return ConfigurationError([Fault(where, key, found, "what Spark can read or write", advice)])

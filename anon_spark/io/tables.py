@@ -14,6 +14,8 @@ from anon_spark.io.catalog import refuse_session, stored_source
 from anon_spark.io.csv_headers import refuse_headers, with_headers_compared
 from anon_spark.io.inferred_numbers import refuse_changed_numbers
 from anon_spark.io.input_options import folded, kind_of_format, safe_options
+from anon_spark.io.jdbc_options import for_spark, is_jdbc
+from anon_spark.io.jdbc_release import read_published
 from anon_spark.io.json_keys import key_twice, refuse_lost_keys
 from anon_spark.io.layout import as_text, layout_of, refuse_passed_over, with_partitions_as_text
 from anon_spark.io.line_ends import refuse_changed_line_ends
@@ -49,6 +51,8 @@ def _table(spark: SparkSession, source: Source, where: str, texts: Collection[st
         return _stored(spark, source, where)
     kind = _known(source.format, where)
     options = safe_options(kind, source.options, where)
+    if is_jdbc(source.format):
+        options = for_spark(options, where, "input")
     reader = spark.read.format(source.format or "parquet").options(**options)
     if kind is None or source.path is None:
         return reader.load(source.path) if source.path else reader.load()
@@ -182,7 +186,12 @@ def read_back(spark: SparkSession, sink: Sink, path: str, schema: T.StructType) 
 def read_release(spark: SparkSession, sink: Sink, where: str) -> DataFrame:
     """A release that was published before, by whatever schema its files show. Raises DataError where there is none."""
     with spark_faults(where, "output", path=sink.path, absent="run the job first, or check its spelling"):
-        release = spark.read.format(sink.format).options(**read_options(sink)).load(sink.path)
+        if is_jdbc(sink.format):
+            release = read_published(spark, sink, where)
+        elif sink.table is not None:
+            release = spark.read.table(sink.table)
+        else:
+            release = spark.read.format(sink.format).options(**read_options(sink)).load(sink.path)
         if not release.columns:
             raise DataError([Fault(where, "output", "no column at all", "a release", "was it published?")])
     return release

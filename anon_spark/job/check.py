@@ -14,9 +14,9 @@ from anon_spark.io.catalog import unseen
 from anon_spark.io.spark_errors import job_faults
 from anon_spark.job.cautions import lists, numbers_as_text
 from anon_spark.job.decide import refuse_large
+from anon_spark.job.destination import open_destination
 from anon_spark.job.gather import gather, null_rows_of, read_trees, without_null_rows
 from anon_spark.job.listed import absent_listed, with_listed_values
-from anon_spark.job.output import open_output
 from anon_spark.job.run import case_sensitive, source_of
 from anon_spark.job.schema import BoundSchema, bind_schema
 from anon_spark.job.steps import Steps
@@ -32,10 +32,11 @@ def check(
     """Bind the policy to its input and describe the run. Raises what a run would raise before its search, all but infeasibility."""
     trees = read_trees(policy)
     with job_faults(policy.where):
-        open_output(spark, policy, "check")
+        output = open_destination(spark, policy, "check")
         cautions = () if table is not None else unseen(spark, policy.input)
         table = source_of(spark, policy) if table is None else table
         bound = bind_schema(table.schema, policy, case_sensitive(spark))
+        output.refuse_columns(bound.published)
         cautions = (*cautions, *numbers_as_text(table.schema, policy))
         policy = with_listed_values(spark, table.schema, policy)
         null_rows = null_rows_of(table, policy)

@@ -8,11 +8,12 @@ import logging
 import posixpath
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import types as T
 
 from anon_spark.domain.errors import ConfigurationError, Fault
 from anon_spark.domain.policy import FileHierarchy, Policy, Sink
@@ -35,7 +36,7 @@ from anon_spark.io.staging import (
     refuse_relative,
     staging_of,
 )
-from anon_spark.io.tables import read_back
+from anon_spark.io.tables import read_back, write_options
 from anon_spark.job.gather import near_of
 
 PAUSE, QUIET, LONGEST = 0.3, 1.5, 10.0
@@ -63,6 +64,14 @@ class Output:
         """Where the run writes the release."""
         return inside(self.staging)
 
+    def write(self, release: DataFrame) -> None:
+        """Write the release to its staging place."""
+        release.write.format(self.sink.format).options(**write_options(self.sink)).mode("error").save(self.staged)
+
+    def staged_release(self, spark: SparkSession, schema: T.StructType) -> DataFrame:
+        """What was written, by the schema that it was written with."""
+        return read_back(spark, self.sink, self.staged, schema)
+
     def held(self) -> contextlib.AbstractContextManager[None]:
         """Hold the output against other runs. Raises OutputHeldError where one of them holds it."""
         return contextlib.nullcontext() if self.claim is None else held(self.claim)
@@ -89,7 +98,7 @@ class Output:
         Tasks of a job that failed may write for a moment yet, and an interrupted client may have a job that is about to start: where
         there can be any, what was removed is watched until it stays away.
         """
-        if interrupted and self.files.local(self.staging) is not None:
+        if interrupted and self._is_at_hand():
             # a command stops its session next: what a task of it wrote after the last look goes with the process
             atexit.register(self.remove)
         start = seen = time.monotonic()
@@ -102,6 +111,10 @@ class Output:
             if not watched or time.monotonic() - seen >= QUIET or time.monotonic() - start >= LONGEST:
                 return
             time.sleep(PAUSE)
+
+    def _is_at_hand(self) -> bool:
+        """Whether what was staged can be removed when the session has ended."""
+        return self.files.local(self.staging) is not None
 
     def _is_staging(self) -> bool:
         with contextlib.suppress(*FILE_ERRORS):
@@ -137,18 +150,24 @@ class Output:
             with contextlib.suppress(*FILE_ERRORS):
                 self.files.delete(path)
 
+    def refuse_columns(self, names: Sequence[str]) -> None:
+        """ConfigurationError where the place can't take columns of these names: a directory takes any."""
+
     def refuse_input(self, table: DataFrame) -> None:
         """ConfigurationError where a file of the input lies in the output, by whatever links, globs or table names it was named."""
-        if self.temporary or not self.files.exists(str(self.sink.path)):
+        if not self.temporary:
+            self._refuse_files(table, str(self.sink.path), "output.path")
+
+    def _refuse_files(self, table: DataFrame, path: str, key: str) -> None:
+        """ConfigurationError where a file of ``table`` lies in ``path``, the output by its ``key``."""
+        if not self.files.exists(path):
             return
-        target = real_place(self.files.local(str(self.sink.path)) or str(self.sink.path))
+        target = real_place(self.files.local(path) or path)
         files: list[str] = []
         with contextlib.suppress(*SPARK_ERRORS):
             files = table.inputFiles()
         if any(real_place(file) == target or real_place(file).startswith(target + "/") for file in files):
-            fault = Fault(
-                self.where, "output.path", f"{self.sink.path}, which holds the input", "a place apart from it", "choose another"
-            )
+            fault = Fault(self.where, key, f"{path}, which holds the input", "a place apart from it", "choose another")
             raise ConfigurationError([fault])
 
     def read(self, spark: SparkSession, staged: DataFrame) -> DataFrame:
@@ -156,8 +175,8 @@ class Output:
         return read_back(spark, self.sink, str(self.sink.path), staged.schema)
 
 
-def open_output(spark: SparkSession, policy: Policy, release_id: str) -> Output:
-    """Refuse an output that can't be written before anything is computed. Raises ConfigurationError."""
+def refuse_places(spark: SparkSession, policy: Policy) -> None:
+    """Refuse paths of the job that can't be read or written before anything is computed. Raises ConfigurationError."""
     paths = {
         "input.path": policy.input.path if policy.input else None,
         "output.path": policy.output.path if policy.output else None,
@@ -169,6 +188,14 @@ def open_output(spark: SparkSession, policy: Policy, release_id: str) -> Output:
         refuse_file(opened(spark, policy.report, policy.where, "report.path"), normal(policy.report), policy.where, "report.path")
     if policy.settings.staging is not None:
         opened(spark, policy.settings.staging, policy.where, "settings.staging")
+
+
+def open_output(spark: SparkSession, policy: Policy, release_id: str) -> Output:
+    """Refuse a directory that can't be written before anything is computed; a temporary one where the policy names none.
+
+    Raises ConfigurationError.
+    """
+    refuse_places(spark, policy)
     if policy.output is None or policy.output.path is None:
         staging = posixpath.join(_temporary(spark, policy), f"{HIDDEN}{release_id}")
         return Output(Sink(path=inside(staging)), staging, files_of(spark, staging), True, policy.where)
@@ -177,12 +204,12 @@ def open_output(spark: SparkSession, policy: Policy, release_id: str) -> Output:
     sink = replace(policy.output, path=target)
     refuse_existing(files, sink, policy.where)
     refuse_file(files, target, policy.where, "output.path")
-    refuse_foreign(files, sink, policy.where, _needed(policy))
+    refuse_foreign(files, sink, policy.where, needed_of(policy))
     claim = Claim(files, target, release_id, policy.where)
     return Output(sink, staging_of(target, release_id), files, False, policy.where, claim)
 
 
-def _needed(policy: Policy) -> dict[str, str]:
+def needed_of(policy: Policy) -> dict[str, str]:
     """What of the job's own, by name, may not lie in its output: what it reads, and what is for the owner alone."""
     needed = {}
     if Path(policy.where).is_file():

@@ -23,11 +23,13 @@ from anon_spark.job.arguments import refuse_arguments, refuse_stopped, refuse_st
 from anon_spark.job.cautions import numbers_as_text
 from anon_spark.job.decide import decide_levels
 from anon_spark.job.decide_groups import decide_groups
+from anon_spark.job.destination import open_destination
 from anon_spark.job.gather import Gathered, gather, null_rows_of, read_trees, without_null_rows
 from anon_spark.job.listed import absent_listed, with_listed_values
-from anon_spark.job.output import Output, open_output, report_files
+from anon_spark.job.output import Output, report_files
 from anon_spark.job.release import Release
 from anon_spark.job.schema import BoundSchema, bind_schema
+from anon_spark.job.snapshot import is_staged, staged_input
 from anon_spark.job.steps import PUBLISH, Steps
 from anon_spark.job.write import Plan, stage
 from anon_spark.plans.materialise import Materialised
@@ -67,7 +69,8 @@ def run(
     with job_faults(policy.where):
         if table is not None:
             refuse_stream(table, policy.where)
-        output = open_output(spark, policy, release_id)
+        output = open_destination(spark, policy, release_id)
+        staged = table is None and is_staged(policy)
         if table is None:
             cautions, table = unseen(spark, policy.input), source_of(spark, policy)
         else:
@@ -76,18 +79,21 @@ def run(
         bound = bind_schema(table.schema, policy, case_sensitive(spark))
         cautions = (*cautions, *numbers_as_text(table.schema, policy))
         output.refuse_input(table)
+        output.refuse_columns(bound.published)
         policy = with_listed_values(spark, table.schema, policy)
         with output.held(), jobs_of(spark, f"anon-spark-{release_id}") as cancel:
-            job = _Job(
-                spark,
-                policy,
-                bound,
-                table,
-                Run(release_id, started, len(table.columns), null_rows_of(table, policy)),
-                Steps(on_start),
-                cautions,
-            )
             try:
+                if staged:
+                    table = staged_input(table, policy, output, release_id)
+                job = _Job(
+                    spark,
+                    policy,
+                    bound,
+                    table,
+                    Run(release_id, started, len(table.columns), null_rows_of(table, policy)),
+                    Steps(on_start),
+                    cautions,
+                )
                 return job.finish(trees, output)
             except BaseException as error:
                 output.withdraw(cancel, interrupted=not isinstance(error, Exception))
@@ -125,7 +131,7 @@ class _Job:
             decide = decide_levels if policy.job == "lattice" else decide_groups
             plan = decide(self.spark, policy, self.bound, gathered, kept, steps)
             with steps.step("write") as said:
-                staged = stage(table, policy, self.bound, gathered, plan, output.sink, output.staged)
+                staged = stage(table, policy, self.bound, gathered, plan, output)
                 said.append("Wrote the release to staging; its rows are those of the input, its order tells nothing.")
             with steps.step("audit") as said:
                 lost = plan.recoding.suppressed_rows

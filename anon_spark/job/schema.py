@@ -37,6 +37,11 @@ class BoundSchema:
         return tuple(raw.name for raw in self.quasi_identifiers)
 
     @property
+    def published(self) -> tuple[str, ...]:
+        """Columns of the release, in its order."""
+        return tuple(part for name in self.output for part in (bounds_names(name) if name in self.in_bounds else (name,)))
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """Columns of the release that show the quasi-identifiers."""
         return tuple(part for name in self.names for part in (bounds_names(name) if name in self.in_bounds else (name,)))

@@ -14,13 +14,13 @@ from anon_spark.audit.containment import containment
 from anon_spark.audit.fingerprint import fingerprint as conservation
 from anon_spark.domain.counting import counted
 from anon_spark.domain.errors import AuditError, ConfigurationError, DataError, Fault, InternalError
-from anon_spark.domain.policy import Policy, Sink
+from anon_spark.domain.policy import Policy
 from anon_spark.domain.recoding import Recoding
 from anon_spark.io.csv_texts import lost_in_csv, refuse_changed, refuse_lost
 from anon_spark.io.spark_errors import SPARK_ERRORS, spark_faults, unreadable
-from anon_spark.io.tables import read_back, write_options
 from anon_spark.job.conservation import changed, to_print, with_own
 from anon_spark.job.gather import Gathered
+from anon_spark.job.output import Output
 from anon_spark.job.schema import BoundSchema
 from anon_spark.plans.columns import named
 from anon_spark.plans.fetch import fetch_row
@@ -43,10 +43,8 @@ class Plan:
     warnings: tuple[str, ...] = ()
 
 
-def stage(
-    table: DataFrame, policy: Policy, bound: BoundSchema, gathered: Gathered, plan: Plan, sink: Sink, path: str
-) -> DataFrame:
-    """Write the release to ``path`` and read it back.
+def stage(table: DataFrame, policy: Policy, bound: BoundSchema, gathered: Gathered, plan: Plan, output: Output) -> DataFrame:
+    """Write the release to its staging place and read it back.
 
     Raises DataError where the second scan saw another table than the first, AuditError where a row was lost, doubled or changed on
     its way, or its raw value is not under its printed label, ConfigurationError where the format can't hold the columns, DataError
@@ -72,19 +70,19 @@ def stage(
     release = published(replace(labelled, frame=frame), bound.names, bound.output, plan.star)
     release = without_metadata(release)
     lost, to_write = Observation("anon-spark csv"), release
-    if in_csv := lost_in_csv(release.schema, sink):
+    if in_csv := lost_in_csv(release.schema, output.sink):
         to_write = release.observe(lost, *in_csv)
     with spark_faults(policy.where, "output", ConfigurationError):
-        hide_order(to_write).write.format(sink.format).options(**write_options(sink)).mode("error").save(path)
+        output.write(hide_order(to_write))
     seen = _observed(scan)
     _compare(seen, gathered, plan, policy, lambda: _is_as_scanned(table, bound, gathered))
     if in_csv:
-        refuse_lost(_observed(lost), release.schema, sink, policy.where)
-    back = read_back(table.sparkSession, sink, path, release.schema)
+        refuse_lost(_observed(lost), release.schema, output.sink, policy.where)
+    back = output.staged_release(table.sparkSession, release.schema)
     if _figures(back) != {key: value for key, value in seen.items() if key.startswith(HELPER)}:
-        refuse_changed(release, sink, policy.where)
+        refuse_changed(release, output.sink, policy.where)
         raise AuditError(
-            f"{policy.where}: output: rows came back changed from {sink.format}: this format or its options can't hold them, "
+            f"{policy.where}: output: rows came back changed from {output.sink.format}: this format or its options can't hold them, "
             "or it is our own fault"
         )
     return back

@@ -160,6 +160,7 @@ def test_no_credentials_in_what_is_kept(source):
         {"format": "csv", "path": "data/a@b.csv", "options": {"sep": "@", "header": "true"}},
         {"query": "SELECT * FROM a JOIN b ON a.key = b.key"},
         {"format": "jdbc", "options": {"url": "jdbc:postgresql://host/db?user=me", "dbtable": "t", "user": "me"}},
+        {"format": "jdbc", "options": {"url": "jdbc:postgresql://host/db", "dbtable": "t", "password_env": "WORD"}},
     ],
 )
 def test_what_holds_no_credentials_is_kept_whole(source):

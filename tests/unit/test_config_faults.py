@@ -221,6 +221,15 @@ def test_all_at_once_and_none_invented():
         ([("columns.0.min_level", 2), ("columns.0.max_level", 1)], ["columns.0.min_level"]),
         ([("loss", "c-avg"), ("privacy", [{"model": "l-diversity", "l": 2}])], ["loss"]),
         ([("input", {"table": "db.T"}), ("output", {"table": "DB.t"})], ["output.table"]),
+        ([("input.snapshot", "stage")], ["input.snapshot"]),
+        ([("output", {"table": "t", "options": {"Path": "a"}})], ["output.options"]),
+        (
+            [
+                ("input", {"format": "jdbc", "options": {"url": "jdbc:postgresql://h/d?user=a", "dbtable": "s.t"}}),
+                ("output", {"format": "JDBC", "options": {"URL": "jdbc:postgresql://h/d", "dbtable": '"s"."t"'}}),
+            ],
+            ["output.options"],
+        ),
     ],
 )
 def test_faults_across_keys(changes, keys):
@@ -264,6 +273,14 @@ def test_sources_without_a_path():
     source = parse(changed(("input", jdbc))).input
     assert source is not None and source.options["fetchsize"] == "100"
     assert parse(changed(("input", {"table": "db.t", "options": {"versionAsOf": 3}}))).input.options == {"versionAsOf": "3"}
+
+
+def test_outputs_that_are_tables():
+    assert parse(changed(("output", {"table": "db.t", "mode": "overwrite"}))).output.place == "db.t"
+    jdbc = {"format": "JDBC", "options": {"url": "jdbc:postgresql://h/d", "DBTable": "out.t", "password_env": "WORD"}}
+    assert parse(changed(("output", jdbc))).output.place == "out.t"
+    staged = parse(changed(("input.snapshot", "stage"), ("settings", {"staging": "scratch"})))
+    assert staged.input.snapshot == "stage"
 
 
 def test_a_jdbc_output_wants_its_options():

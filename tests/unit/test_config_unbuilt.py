@@ -35,7 +35,6 @@ NOT_BUILT = [
     *[("job", job) for job in ("bottom-up", "alpha-k-top-down", "alpha-k-progressive", "ncp-clustering", "k-member")],
     *[("job", job) for job in ("kab", "milif", "anatomy", "bucketization", "tds", "pda", "marginals", "m-invariance")],
     ("numeric", "bounds"),
-    ("input.snapshot", "stage"),
     ("output.partition_by", ["sex"]),
     ("columns.2.role", "person"),
 ]
@@ -45,12 +44,6 @@ NOT_BUILT = [
 def test_what_is_not_built_is_understood_and_refused(key, value):
     (fault,) = faults(key, value)
     assert fault.key == key and fault.advice.endswith("is not built yet")
-
-
-@pytest.mark.parametrize("output", [{"table": "db.t"}, {"format": "JDBC", "options": {"url": "jdbc:h2:mem", "dbtable": "t"}}])
-def test_outputs_that_are_not_built(output):
-    (fault,) = faults("output", output)
-    assert fault.advice.endswith("is not built yet")
 
 
 def test_a_fault_of_what_is_not_built_is_still_a_fault():

@@ -87,6 +87,15 @@ def test_no_java_and_no_means_to_get_one_is_one_line_and_exit_7(clone):
     assert "needs Java 17: install it or set JAVA_HOME" in run.stderr.splitlines()[-1]
 
 
+def test_a_machine_without_postgresql_is_told_and_goes_on(clone):
+    script = "has_postgresql() { return 1; }; is_root_with_apt() { return 1; }; set_up_postgresql; echo on"
+    run = bash(clone, script)
+    assert (run.returncode, run.stdout) == (0, "on\n") and "the tests that start one are left out" in run.stderr
+    script = "has_postgresql() { [ -e here ]; }; is_root_with_apt() { return 0; }; apt-get() { echo got; }; apt_install() { touch here; }"
+    run = bash(clone, f'cd "{clone}"; {script}; set_up_postgresql; echo on')
+    assert (run.returncode, run.stdout) == (0, "on\n") and "left out" not in run.stderr
+
+
 def without_ensurepip(folder: Path, pip: str) -> Path:
     """A Python as Debian splits it: venv works without pip alone. pip: what ``-m pip`` does."""
     return executable(
