@@ -18,7 +18,7 @@ from anon_spark.domain.policy import Policy, Sink
 from anon_spark.domain.recoding import Recoding
 from anon_spark.io.spark_errors import SPARK_ERRORS, spark_faults, unreadable
 from anon_spark.io.tables import read_back, write_options
-from anon_spark.job.conservation import changed, to_print, with_own
+from anon_spark.job.conservation import OWN_SUMS, changed, own_sums, to_print, with_own
 from anon_spark.job.gather import Gathered
 from anon_spark.job.schema import BoundSchema
 from anon_spark.plans.columns import named
@@ -42,9 +42,17 @@ class Plan:
     warnings: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Staged:
+    """A release as it was read back; rows_in: how many rows of the input became it, and the sums of their hashes (``own_sums``)."""
+
+    table: DataFrame
+    rows_in: tuple[int, ...]
+
+
 def stage(
     table: DataFrame, policy: Policy, bound: BoundSchema, gathered: Gathered, plan: Plan, sink: Sink, path: str
-) -> DataFrame:
+) -> Staged:
     """Write the release to ``path`` and read it back.
 
     Raises DataError where the second scan saw another table than the first, AuditError where a row was lost, doubled or changed on
@@ -65,6 +73,7 @@ def stage(
         F.sum(F.col(SUPPRESSED).cast("long")).alias("suppressed"),
         F.sum(changed(labelled, bound, table.schema).cast("long")).alias("changed"),
         fingerprint(texts).alias("fingerprint"),
+        *own_sums(),
         *to_print(labelled, bound, plan.star),
     )
     release = published(replace(labelled, frame=frame), bound.names, bound.output, plan.star)
@@ -79,7 +88,7 @@ def stage(
             f"{policy.where}: output: rows came back changed from {sink.format}: this format or its options can't hold them, "
             "or it is our own fault"
         )
-    return back
+    return Staged(back, tuple(int(str(seen.get(name) or 0)) for name in OWN_SUMS))
 
 
 def _is_as_scanned(table: DataFrame, bound: BoundSchema, gathered: Gathered) -> bool:
