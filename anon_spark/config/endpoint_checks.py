@@ -78,6 +78,8 @@ def _partitions(draft: Draft, keys: SinkKeys, notes: Notes) -> None:
         if hidden or (name not in published and draft.roles_known and unlisted != "keep"):
             found = f"{name!r}, which is never published" if hidden else f"{name!r}, which is no column"
             notes.add(("output", "partition_by", number), found, "published columns", did_you_mean(name, published))
+        elif name in keys.partition_by[:number]:
+            notes.add(("output", "partition_by", number), f"{name!r} again", "each column once")
 
 
 def _apart(draft: Draft, notes: Notes) -> None:

@@ -25,7 +25,6 @@ NOT_BUILT: tuple[tuple[str, object], ...] = (
     ("input.snapshot", "stage"),
     ("output.table", ANY),
     ("output.format", "jdbc"),
-    ("output.partition_by", ANY),
     ("columns.*.role", "person"),
     ("privacy.*.model", "t-closeness"),
     ("privacy.*.model", "delta-disclosure"),

@@ -26,6 +26,7 @@ from anon_spark.job.arguments import refuse_arguments, refuse_stopped, refuse_st
 from anon_spark.job.cautions import numbers_as_text
 from anon_spark.job.decide import decide_levels
 from anon_spark.job.decide_groups import decide_groups
+from anon_spark.job.directories import refuse_directories
 from anon_spark.job.gather import Gathered, gather, null_rows_of, read_trees, without_null_rows
 from anon_spark.job.listed import absent_listed, with_listed_values
 from anon_spark.job.output import Output, open_output, report_files
@@ -78,6 +79,7 @@ def run(
             cautions = ()
             refuse_session(spark, policy.where)
         bound = bind_schema(table.schema, policy, case_sensitive(spark))
+        refuse_directories(table.schema, policy, bound)
         cautions = (*cautions, *numbers_as_text(table.schema, policy))
         output.refuse_input(table)
         policy = with_listed_values(spark, table.schema, policy)

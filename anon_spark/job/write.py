@@ -19,6 +19,7 @@ from anon_spark.domain.recoding import Recoding
 from anon_spark.io.spark_errors import SPARK_ERRORS, spark_faults, unreadable
 from anon_spark.io.tables import read_back, write_options
 from anon_spark.job.conservation import OWN_SUMS, changed, own_sums, to_print, with_own
+from anon_spark.job.directories import refuse_unfit, unfit
 from anon_spark.job.gather import Gathered
 from anon_spark.job.schema import BoundSchema
 from anon_spark.plans.columns import named
@@ -74,14 +75,17 @@ def stage(
         F.sum(changed(labelled, bound, table.schema).cast("long")).alias("changed"),
         fingerprint(texts).alias("fingerprint"),
         *own_sums(),
+        *unfit(labelled, policy, bound),
         *to_print(labelled, bound, plan.star),
     )
     release = published(replace(labelled, frame=frame), bound.names, bound.output, plan.star)
     release = without_metadata(release)
     with spark_faults(policy.where, "output", ConfigurationError):
-        hide_order(release).write.format(sink.format).options(**write_options(sink)).mode("error").save(path)
+        writer = hide_order(release, sink.partition_by).write.format(sink.format).options(**write_options(sink))
+        (writer.partitionBy(*sink.partition_by) if sink.partition_by else writer).mode("error").save(path)
     seen = _observed(scan)
     _compare(seen, gathered, plan, policy, lambda: _is_as_scanned(table, bound, gathered))
+    refuse_unfit(seen, policy)
     back = read_back(table.sparkSession, sink, path, release.schema)
     if _figures(back) != {key: value for key, value in seen.items() if key.startswith(HELPER)}:
         raise AuditError(
