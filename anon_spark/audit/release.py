@@ -199,8 +199,11 @@ def _cannot_know(policy: Policy, rows_of_input: int | None, untouched: T.StructT
     unsure = ["whether each row's raw value lies under its label: that is counted when a release is written"]
     if rows_of_input is None:
         unsure.append("how many rows the input had: lost rows and the suppression limit were not checked")
+        unsure.append("whether columns that are published as they are hold the input's values: that is counted when a release is written")
     if untouched is None:
         unsure.append("the types of the input's columns")
+    if not policy.of_role("person"):
+        unsure.append("whether several rows are of one person: rows are counted, not persons")
     if ranged := [column.name for column in policy.quasi_identifiers if _prints_any_range(column, policy)]:
         unsure.append(f"whether the ranges of {', '.join(ranged)} end at values of the input: any range in order may be printed")
     for column in policy.quasi_identifiers:

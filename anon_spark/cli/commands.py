@@ -11,20 +11,21 @@ from pathlib import Path
 import click
 
 from anon_spark.audit.release import audit_release
-from anon_spark.audit.result import AuditResult
+from anon_spark.audit.result import AuditResult, Finding
 from anon_spark.cli import signals, streams
 from anon_spark.cli.session import spark_session
 from anon_spark.config.load import load
 from anon_spark.domain.counting import counted
-from anon_spark.domain.errors import AuditError, ConfigurationError, Fault
+from anon_spark.domain.errors import AnonError, AuditError, ConfigurationError, Fault
 from anon_spark.domain.policy import Policy
 from anon_spark.domain.unmapped import OutsideError
 from anon_spark.io.hierarchy_files import tree_faults
-from anon_spark.io.spark_errors import job_faults
+from anon_spark.io.spark_errors import SPARK_ERRORS, job_faults
 from anon_spark.io.tables import read_release
 from anon_spark.job.check import check as check_job
 from anon_spark.job.run import run as run_job
 from anon_spark.job.steps import PUBLISH
+from anon_spark.job.verify import Verified, verify_files
 from anon_spark.report.plan import render_plan
 from anon_spark.report.summary import print_summary
 
@@ -66,8 +67,15 @@ def audit(conf: str, sets: Sequence[str], debug: bool) -> None:
         raise ConfigurationError([Fault(policy.where, "output", "nothing", expected, advice)])
     with spark_session("audit", debug) as spark, job_faults(policy.where):
         _progress("audit")
-        result = audit_release(read_release(spark, sink, policy.where), policy)
-    _print_audit(policy, result)
+        verified = verify_files(spark, sink, policy.where)
+        try:
+            result = audit_release(read_release(spark, sink, policy.where), policy)
+        except (AnonError, *SPARK_ERRORS):
+            if not verified.findings:
+                raise
+            # files that were cut or changed can't be read: that is what is to be told
+            raise _refused(policy, verified.findings) from None
+    _print_audit(policy, result, verified)
 
 
 def _load(conf: str, sets: Sequence[str]) -> Policy:
@@ -76,16 +84,24 @@ def _load(conf: str, sets: Sequence[str]) -> Policy:
     return load(conf, sets, lambda tree: tree_faults(tree.path, tree.sep, near))
 
 
-def _print_audit(policy: Policy, result: AuditResult) -> None:
+def _print_audit(policy: Policy, result: AuditResult, verified: Verified) -> None:
     for model in result.models:
         click.echo(f"{model.model}: {'holds' if model.holds else 'FAILS'} (worst class: {model.worst})")
     printed = counted(result.classes or 0, "class", "classes")
     click.echo(f"{counted(result.rows or 0, 'row')} in {printed}; sizes {result.smallest} to {result.largest}")
+    if verified.told:
+        click.echo(f"manifest: {verified.told}")
+    if verified.unknown:
+        click.echo(f"not known: {verified.unknown}")
     for sentence in result.cannot_know:
         click.echo(f"not known without the input: {sentence}")
-    if not result.ok:
-        raise AuditError("\n".join(f"{policy.where}: audit: {finding.message}" for finding in result.findings))
+    if not result.ok or verified.findings:
+        raise _refused(policy, (*verified.findings, *result.findings))
     click.echo("audit: the release holds what was asked")
+
+
+def _refused(policy: Policy, findings: Sequence[Finding]) -> AuditError:
+    return AuditError("\n".join(f"{policy.where}: audit: {finding.message}" for finding in findings))
 
 
 def _progress(step: str) -> None:

@@ -75,11 +75,17 @@ def _is_no_table(format_: str) -> bool:
 def _partitions(draft: Draft, keys: SinkKeys, notes: Notes) -> None:
     published = draft.names("quasi-identifier", "sensitive", "insensitive", "label")
     unlisted = draft.top.keys.unlisted if draft.top.keys else "fail"
+    if keys.partition_by and (keys.table is not None or (keys.format or "").strip().lower() == "jdbc"):
+        found, advice = "directories beside a table", "a table is put in place by one statement, which its partitions are not part of"
+        notes.add(("output", "partition_by"), found, "it with output.path alone", advice)
+        return
     for number, name in enumerate(keys.partition_by):
         hidden = name in draft.names("identifier", "person")
         if hidden or (name not in published and draft.roles_known and unlisted != "keep"):
             found = f"{name!r}, which is never published" if hidden else f"{name!r}, which is no column"
             notes.add(("output", "partition_by", number), found, "published columns", did_you_mean(name, published))
+        elif name in keys.partition_by[:number]:
+            notes.add(("output", "partition_by", number), f"{name!r} again", "each column once")
 
 
 def _apart(draft: Draft, notes: Notes) -> None:

@@ -22,7 +22,6 @@ NOT_BUILT: tuple[tuple[str, object], ...] = (
     ("job", "pda"),
     ("job", "marginals"),
     ("job", "m-invariance"),
-    ("output.partition_by", ANY),
     ("columns.*.role", "person"),
     ("privacy.*.model", "t-closeness"),
     ("privacy.*.model", "delta-disclosure"),

@@ -17,7 +17,7 @@ from pyarrow import fs
 from pyspark.sql import SparkSession
 
 from anon_spark.domain.errors import PlatformError
-from anon_spark.io.local_files import LocalFiles, is_local
+from anon_spark.io.local_files import LocalFiles, is_local, sha256_of
 from anon_spark.io.spark_errors import SPARK_ERRORS, error_class
 
 FILE_ERRORS = (OSError, PlatformError, *SPARK_ERRORS)
@@ -29,7 +29,8 @@ class Files(Protocol):
 
     local: the path on this machine, absolute, None where the file system is elsewhere; exists: a link that leads nowhere does, too;
     create: makes a file where none is and tells whether it did; changed: seconds, by the file system's own clock; names: of what
-    lies in a directory; delete_empty: a directory, if nothing is in it, and never raises.
+    lies in a directory; delete_empty: a directory, if nothing is in it, and never raises; tree: path below a directory -> bytes, of every
+    file in it at any depth; digest: the SHA-256 of a file, read in pieces, in hexadecimal.
     """
 
     def local(self, path: str) -> str | None: ...
@@ -43,6 +44,8 @@ class Files(Protocol):
     def changed(self, path: str) -> float: ...
     def names(self, path: str) -> list[str]: ...
     def delete_empty(self, path: str) -> None: ...
+    def tree(self, path: str) -> dict[str, int]: ...
+    def digest(self, path: str) -> str: ...
 
 
 def is_connect(spark: SparkSession) -> bool:
@@ -139,6 +142,22 @@ class _HadoopFiles:
         with contextlib.suppress(*FILE_ERRORS):
             self._fs.delete(self._path(path), False)
 
+    def tree(self, path: str) -> dict[str, int]:
+        base, found = f"{self._fs.makeQualified(self._path(path))}/", {}
+        left = self._fs.listFiles(self._path(path), True)
+        while left.hasNext():
+            status = left.next()
+            found[str(status.getPath()).removeprefix(base)] = int(status.getLen())
+        return found
+
+    def digest(self, path: str) -> str:
+        # the bytes stay in the JVM: each would cost the gateway a message
+        stream = self._fs.open(self._path(path))
+        try:
+            return str(self._jvm.org.apache.commons.codec.digest.DigestUtils.sha256Hex(stream))
+        finally:
+            stream.close()
+
 
 class _ArrowFiles:
     """pyarrow's file system of a URI: an object store, or HDFS."""
@@ -199,3 +218,12 @@ class _ArrowFiles:
 
     def delete_empty(self, path: str) -> None:
         """Object stores have no directories of their own."""
+
+    def tree(self, path: str) -> dict[str, int]:
+        base = f"{self._path(path).rstrip('/')}/"
+        found = self._fs.get_file_info(fs.FileSelector(base, recursive=True))
+        return {str(info.path).removeprefix(base): int(info.size) for info in found if info.type == fs.FileType.File}
+
+    def digest(self, path: str) -> str:
+        with self._fs.open_input_stream(self._path(path)) as stream:
+            return sha256_of(stream)

@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from anon_spark.domain.errors import ConfigurationError, Fault
 from anon_spark.domain.policy import Sink
 from anon_spark.io.files import Files, file_faults
+from anon_spark.io.manifest import MANIFEST
 from anon_spark.io.staging import real_place
 
 _DONE = "_SUCCESS"
 _OURS = re.compile(
     # files and partitions as Spark names them, marks of those who commit, logs of table formats, what systems leave in any folder
     r"part-.*|[^./][^/]*=.*|_SUCCESS|_committed_.*|_started_.*|_metadata|_common_metadata|_temporary|_delta_log|_change_data|"
-    r"deletion_vector_.*|\.hoodie.*|\..*\.crc|\.part-.*|\.spark-staging.*|\.anon-spark-.*|\.DS_Store|\.nfs.*",
+    r"deletion_vector_.*|\.hoodie.*|\..*\.crc|\.part-.*|\.spark-staging.*|\.anon-spark-.*|\.DS_Store|\.nfs.*|" + re.escape(MANIFEST),
     re.DOTALL,
 )
 _DATA = re.compile(r".*\.(parquet|orc|avro|csv|json|txt|xml)(\.\w+)?", re.DOTALL | re.IGNORECASE)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import shutil
+from typing import Any
 
 from anon_spark.domain.errors import PlatformError
 
@@ -74,6 +76,31 @@ class LocalFiles:
     def delete_empty(self, path: str) -> None:
         with contextlib.suppress(OSError):
             os.rmdir(self.local(path))
+
+    def tree(self, path: str) -> dict[str, int]:
+        own, found = self.local(path), {}
+        # a directory that can't be listed must not look empty; Spark follows links, too
+        for folder, _, names in os.walk(own, onerror=_raise, followlinks=True):
+            for name in names:
+                file = os.path.join(folder, name)
+                found[os.path.relpath(file, own)] = os.stat(file).st_size
+        return found
+
+    def digest(self, path: str) -> str:
+        with open(self.local(path), "rb") as file:
+            return sha256_of(file)
+
+
+def sha256_of(stream: Any) -> str:
+    """The SHA-256 of what a stream of bytes still holds, in hexadecimal."""
+    found = hashlib.sha256()
+    while piece := stream.read(1 << 20):
+        found.update(piece)
+    return found.hexdigest()
+
+
+def _raise(error: OSError) -> None:
+    raise error
 
 
 def plain(path: str) -> str:

@@ -21,6 +21,7 @@ from anon_spark.io.layout import as_text, layout_of, refuse_passed_over, with_pa
 from anon_spark.io.line_ends import refuse_changed_line_ends
 from anon_spark.io.raw_lines import refuse_misread, refuse_replaced
 from anon_spark.io.spark_errors import names_in, spark_faults
+from anon_spark.plans.columns import named
 from anon_spark.plans.settings import setting
 
 TEXTS = frozenset({"csv", "json", "text"})
@@ -180,18 +181,29 @@ def _over(defaults: Mapping[str, Mapping[str, str]], sink: Sink) -> dict[str, st
 def read_back(spark: SparkSession, sink: Sink, path: str, schema: T.StructType) -> DataFrame:
     """What was written, by the schema that it was written with; nullable, since a file can promise nothing."""
     nullable = T.StructType([T.StructField(field.name, field.dataType, True) for field in schema.fields])
-    return spark.read.format(sink.format).options(**read_options(sink)).schema(nullable).load(path)
+    back = spark.read.format(sink.format).options(**read_options(sink)).schema(nullable).load(path)
+    # columns that are directories come last, whatever the schema says
+    return back.select(*map(named, schema.names)) if sink.partition_by else back
+
+
+def _published_files(spark: SparkSession, sink: Sink) -> DataFrame:
+    reader, path = spark.read.format(sink.format).options(**read_options(sink)), str(sink.path)
+    release = reader.load(path)
+    if kind_of_format(sink.format) or "avro" in sink.format.lower():
+        release = as_text(reader, path, release, set(layout_of(spark, path, read_options(sink)).parts))
+    return release
 
 
 def read_release(spark: SparkSession, sink: Sink, where: str) -> DataFrame:
-    """A release that was published before, by whatever schema its files show. Raises DataError where there is none."""
+    """A release that was published before, by whatever schema its files show; columns that are directories are the texts of their
+    names, in which 10 and 010 are two. Raises DataError where there is none."""
     with spark_faults(where, "output", path=sink.path, absent="run the job first, or check its spelling"):
         if is_jdbc(sink.format):
             release = read_published(spark, sink, where)
         elif sink.table is not None:
             release = spark.read.table(sink.table)
         else:
-            release = spark.read.format(sink.format).options(**read_options(sink)).load(sink.path)
+            release = _published_files(spark, sink)
         if not release.columns:
             raise DataError([Fault(where, "output", "no column at all", "a release", "was it published?")])
     return release

@@ -15,6 +15,7 @@ from anon_spark.io.spark_errors import job_faults
 from anon_spark.job.cautions import lists, numbers_as_text
 from anon_spark.job.decide import refuse_large
 from anon_spark.job.destination import open_destination
+from anon_spark.job.directories import refuse_directories
 from anon_spark.job.gather import gather, null_rows_of, read_trees, without_null_rows
 from anon_spark.job.listed import absent_listed, with_listed_values
 from anon_spark.job.run import case_sensitive, source_of
@@ -36,6 +37,7 @@ def check(
         cautions = () if table is not None else unseen(spark, policy.input)
         table = source_of(spark, policy) if table is None else table
         bound = bind_schema(table.schema, policy, case_sensitive(spark))
+        refuse_directories(table.schema, policy, bound)
         output.refuse_columns(bound.published)
         cautions = (*cautions, *numbers_as_text(table.schema, policy))
         policy = with_listed_values(spark, table.schema, policy)

@@ -18,12 +18,20 @@ from anon_spark.plans.columns import HELPER, named
 from anon_spark.plans.publish import SUPPRESSED, Labelled
 
 OWN = HELPER + "own"
+OWN_SUMS = ("own_rows", "own_sum_0", "own_sum_1")
 
 
 def with_own(table: DataFrame, bound: BoundSchema) -> DataFrame:
     """The table's rows, each with the hash of its own values."""
     texts = [raw.text for raw in bound.quasi_identifiers]
     return table.withColumn(OWN, _hash(texts, bound, table.schema))
+
+
+def own_sums() -> list[Column]:
+    """Aggregates that tell the input's rows, whatever their order: how many, and two sums over the hashes of their own values."""
+    own = F.col(OWN)
+    sums = [F.sum(hashed.cast("decimal(38, 0)")) for hashed in (own, F.xxhash64(F.lit(1), own))]
+    return [found.alias(name) for found, name in zip((F.count(F.lit(1)), *sums), OWN_SUMS, strict=True)]
 
 
 def changed(labelled: Labelled, bound: BoundSchema, schema: T.StructType) -> Column:

@@ -64,9 +64,15 @@ class Output:
         """Where the run writes the release."""
         return inside(self.staging)
 
+    @property
+    def is_files(self) -> bool:
+        """Whether what is published is a directory of files, which a manifest can tell; one that stays with the caller needs none."""
+        return not self.temporary
+
     def write(self, release: DataFrame) -> None:
         """Write the release to its staging place."""
-        release.write.format(self.sink.format).options(**write_options(self.sink)).mode("error").save(self.staged)
+        writer = release.write.format(self.sink.format).options(**write_options(self.sink))
+        (writer.partitionBy(*self.sink.partition_by) if self.sink.partition_by else writer).mode("error").save(self.staged)
 
     def staged_release(self, spark: SparkSession, schema: T.StructType) -> DataFrame:
         """What was written, by the schema that it was written with."""

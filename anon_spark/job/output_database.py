@@ -59,6 +59,11 @@ class DatabaseOutput(Output):
     links: list[Database] = field(default_factory=list)
     columns: list[StructType] = field(default_factory=list)
 
+    @property
+    def is_files(self) -> bool:
+        """A database has files of its own."""
+        return False
+
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
         """Hold the table against other runs; what dead runs left of it is removed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 
 from pyspark.sql import DataFrame, SparkSession
@@ -13,9 +13,12 @@ from anon_spark.audit.release import audit_release
 from anon_spark.audit.result import AuditResult
 from anon_spark.domain.counting import counted
 from anon_spark.domain.errors import AuditError, ConfigurationError, Fault
+from anon_spark.domain.manifest import FileSum
 from anon_spark.domain.policy import Policy
 from anon_spark.io.catalog import refuse_session, unseen
+from anon_spark.io.files import file_faults
 from anon_spark.io.jobs import jobs_of
+from anon_spark.io.manifest import checksums, write_manifest
 from anon_spark.io.spark_errors import job_faults
 from anon_spark.io.tables import read
 from anon_spark.job.account import Run, write_report
@@ -24,9 +27,11 @@ from anon_spark.job.cautions import numbers_as_text
 from anon_spark.job.decide import decide_levels
 from anon_spark.job.decide_groups import decide_groups
 from anon_spark.job.destination import open_destination
+from anon_spark.job.directories import refuse_directories
 from anon_spark.job.gather import Gathered, gather, null_rows_of, read_trees, without_null_rows
 from anon_spark.job.listed import absent_listed, with_listed_values
 from anon_spark.job.output import Output, report_files
+from anon_spark.job.provenance import manifest_of, provenance_of
 from anon_spark.job.release import Release
 from anon_spark.job.schema import BoundSchema, bind_schema
 from anon_spark.job.snapshot import is_staged, staged_input
@@ -77,6 +82,7 @@ def run(
             cautions = ()
             refuse_session(spark, policy.where)
         bound = bind_schema(table.schema, policy, case_sensitive(spark))
+        refuse_directories(table.schema, policy, bound)
         cautions = (*cautions, *numbers_as_text(table.schema, policy))
         output.refuse_input(table)
         output.refuse_columns(bound.published)
@@ -134,20 +140,31 @@ class _Job:
                 staged = stage(table, policy, self.bound, gathered, plan, output)
                 said.append("Wrote the release to staging; its rows are those of the input, its order tells nothing.")
             with steps.step("audit") as said:
+                # before the audit: what changes after this is seen when the release is audited again
+                files = self._files(output)
                 lost = plan.recoding.suppressed_rows
                 audit = audit_release(
-                    staged, policy, rows_of_input=gathered.problem.rows, suppressed=lost, untouched=self.table.schema
+                    staged.table, policy, rows_of_input=gathered.problem.rows, suppressed=lost, untouched=self.table.schema
                 )
                 said.append(
                     f"{counted(len(audit.models), 'model')} over {counted(audit.classes or 0, 'printed class', 'printed classes')}: "
                     f"{'confirmed' if audit.ok else 'refused'}."
                 )
             report = self._report(gathered, plan, audit, output)
+        manifest = manifest_of(self.about.release_id, policy, audit, files).to_json() if audit.ok and output.is_files else None
+        report = replace(report, provenance=provenance_of(policy, trees, staged.rows_in, manifest))
         texts = {"report.json": report.to_json(), "report.html": render_html(report, plan.examples)}
         if not audit.ok:
             self._tell_refusal(texts)
             raise AuditError("\n".join(f"{policy.where}: audit: {finding.message}" for finding in audit.findings))
-        return Finished(self._publish(report, texts, output, staged), plan.examples)
+        return Finished(self._publish(report, texts, output, staged.table, manifest), plan.examples)
+
+    def _files(self, output: Output) -> dict[str, FileSum]:
+        """Checksums of what is staged for publication; none of what is no files, or stays with the caller."""
+        if not output.is_files:
+            return {}
+        with file_faults(self.policy.where, "output.path", "the staged files could not be read"):
+            return checksums(output.files, output.staged)
 
     def _stage_of(self, output: Output) -> Callable[[DataFrame, str], DataFrame] | None:
         """Where a session can't persist, intermediates go to the directory that the owner named for them, and with the run.
@@ -175,9 +192,12 @@ class _Job:
         with report_files(self.spark, self.policy, self.about.release_id, texts):
             pass
 
-    def _publish(self, report: Report, texts: dict[str, str], output: Output, staged: DataFrame) -> Release:
+    def _publish(self, report: Report, texts: dict[str, str], output: Output, staged: DataFrame, manifest: str | None) -> Release:
         self.steps.on_start(PUBLISH)
         with report_files(self.spark, self.policy, self.about.release_id, texts):
+            if manifest is not None:
+                with file_faults(self.policy.where, "output.path", "the manifest could not be written"):
+                    write_manifest(output.files, output.staged, manifest)
             output.publish()
         output.remove_scratch()
         if output.temporary:

@@ -18,7 +18,8 @@ from anon_spark.domain.policy import Policy
 from anon_spark.domain.recoding import Recoding
 from anon_spark.io.csv_texts import lost_in_csv, refuse_changed, refuse_lost
 from anon_spark.io.spark_errors import SPARK_ERRORS, spark_faults, unreadable
-from anon_spark.job.conservation import changed, to_print, with_own
+from anon_spark.job.conservation import OWN_SUMS, changed, own_sums, to_print, with_own
+from anon_spark.job.directories import refuse_unfit, unfit
 from anon_spark.job.gather import Gathered
 from anon_spark.job.output import Output
 from anon_spark.job.schema import BoundSchema
@@ -43,7 +44,15 @@ class Plan:
     warnings: tuple[str, ...] = ()
 
 
-def stage(table: DataFrame, policy: Policy, bound: BoundSchema, gathered: Gathered, plan: Plan, output: Output) -> DataFrame:
+@dataclass(frozen=True)
+class Staged:
+    """A release as it was read back; rows_in: how many rows of the input became it, and the sums of their hashes (``own_sums``)."""
+
+    table: DataFrame
+    rows_in: tuple[int, ...]
+
+
+def stage(table: DataFrame, policy: Policy, bound: BoundSchema, gathered: Gathered, plan: Plan, output: Output) -> Staged:
     """Write the release to its staging place and read it back.
 
     Raises DataError where the second scan saw another table than the first, AuditError where a row was lost, doubled or changed on
@@ -65,6 +74,8 @@ def stage(table: DataFrame, policy: Policy, bound: BoundSchema, gathered: Gather
         F.sum(F.col(SUPPRESSED).cast("long")).alias("suppressed"),
         F.sum(changed(labelled, bound, table.schema).cast("long")).alias("changed"),
         fingerprint(texts).alias("fingerprint"),
+        *own_sums(),
+        *unfit(labelled, policy, bound),
         *to_print(labelled, bound, plan.star),
     )
     release = published(replace(labelled, frame=frame), bound.names, bound.output, plan.star)
@@ -73,9 +84,10 @@ def stage(table: DataFrame, policy: Policy, bound: BoundSchema, gathered: Gather
     if in_csv := lost_in_csv(release.schema, output.sink):
         to_write = release.observe(lost, *in_csv)
     with spark_faults(policy.where, "output", ConfigurationError):
-        output.write(hide_order(to_write))
+        output.write(hide_order(to_write, output.sink.partition_by))
     seen = _observed(scan)
     _compare(seen, gathered, plan, policy, lambda: _is_as_scanned(table, bound, gathered))
+    refuse_unfit(seen, policy)
     if in_csv:
         refuse_lost(_observed(lost), release.schema, output.sink, policy.where)
     back = output.staged_release(table.sparkSession, release.schema)
@@ -85,7 +97,7 @@ def stage(table: DataFrame, policy: Policy, bound: BoundSchema, gathered: Gather
             f"{policy.where}: output: rows came back changed from {output.sink.format}: this format or its options can't hold them, "
             "or it is our own fault"
         )
-    return back
+    return Staged(back, tuple(int(str(seen.get(name) or 0)) for name in OWN_SUMS))
 
 
 def _is_as_scanned(table: DataFrame, bound: BoundSchema, gathered: Gathered) -> bool:

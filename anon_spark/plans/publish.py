@@ -12,6 +12,7 @@ from anon_spark.domain.hierarchy import Hierarchy
 from anon_spark.domain.policy import ROOT
 from anon_spark.plans.columns import HELPER, RawColumn, named
 from anon_spark.plans.lookups import IN_PLAN, label_and_node, labels_at
+from anon_spark.plans.partitions import nameable
 from anon_spark.plans.row_hash import hash_parts
 
 SUPPRESSED = HELPER + "suppressed"
@@ -108,9 +109,13 @@ def _starred(label: Column, root: Column, star: bool) -> Column:
     return F.when(F.col(SUPPRESSED), root).otherwise(label) if star else label
 
 
-def hide_order(frame: DataFrame) -> DataFrame:
-    """The same rows, placed and sorted by a hash of their own columns alone, so that nothing of the input's order survives."""
+def hide_order(frame: DataFrame, directories: Sequence[str] = ()) -> DataFrame:
+    """The same rows, placed and sorted by a hash of their own columns alone, so that nothing of the input's order survives.
+
+    directories: columns that the files are to be partitioned by.
+    """
     key = HELPER + "order"
     parts = [part for field in frame.schema.fields for part in hash_parts(named(field.name), field.dataType)]
-    keyed = frame.withColumn(key, F.xxhash64(*parts))
-    return keyed.repartition(F.col(key)).sortWithinPartitions(key).drop(key)
+    keyed = nameable(frame.withColumn(key, F.xxhash64(*parts)), directories)
+    # a writer of directories needs the rows of each together, and would sort them anew
+    return keyed.repartition(F.col(key)).sortWithinPartitions(*map(named, directories), key).drop(key)

@@ -18,6 +18,7 @@ from anon_spark.report.parts import (
     ModelFinding,
     Number,
     Output,
+    Provenance,
     Risk,
     Step,
     Suppressed,
@@ -60,6 +61,7 @@ class Report:
     warnings: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     policy: Mapping[str, object] = field(default_factory=dict)
+    provenance: Provenance | None = None
     schema_version: int = SCHEMA_VERSION
 
     def __post_init__(self) -> None:
@@ -103,9 +105,9 @@ class Report:
 
 KEYS = (
     "schema_version", "job", "status", "release_id", "started", "seconds", "steps", "input", "output", "suppressed", "models",
-    "loss", "lattice", "audit", "risk", "utility", "warnings", "versions", "policy",
+    "loss", "lattice", "audit", "risk", "utility", "warnings", "versions", "policy", "provenance",
 )  # fmt: skip
-"""The keys of report.json, in DESIGN's order."""
+"""The keys of report.json, in DESIGN's order, then what came later."""
 
 Part = TypeVar("Part")
 
@@ -155,6 +157,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "audit": _audit,
     "risk": lambda entry: _part(Risk, entry),
     "warnings": tuple,
+    "provenance": lambda entry: _part(Provenance, entry),
 }
 
 

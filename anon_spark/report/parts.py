@@ -143,3 +143,17 @@ class Risk:
         """The prosecutor's risks of a release: 1 / smallest class and classes / rows; None where nothing is published."""
         worst = Fraction(1, smallest) if smallest else None
         return cls(worst, Fraction(classes, rows) if rows else None, below_k_before)
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Which policy made a release of which rows, for the owner alone.
+
+    policy_sha256: of the policy and the lines of its hierarchy files; input_fingerprint: HMAC-SHA256, under ``fingerprint_key`` (new in
+    each run), of the input's rows in any order; manifest_sha256: of the manifest's text, None where nothing was published.
+    """
+
+    policy_sha256: str
+    input_fingerprint: str
+    fingerprint_key: str
+    manifest_sha256: str | None = None

@@ -11,14 +11,9 @@ from random import Random
 from typing import Any
 
 import pytest
+from keyed_audit import found_with_input, found_without_input
 from local_labels import Quasi, Row, clusters, every_kind, loose
-from pyspark.sql import functions as F
 
-from anon_spark.audit.checks import check_of
-from anon_spark.audit.classes import SIZE, Cells, classes_of
-from anon_spark.audit.containment import containment
-from anon_spark.audit.fingerprint import fingerprint
-from anon_spark.audit.labels import with_validity
 from anon_spark.audit.release import audit_release
 from anon_spark.domain.policy import Column, ModelSpec, Policy
 
@@ -99,37 +94,6 @@ def of_labels(kinds: list[Quasi], rows: Rows, classes: list[list[int]], random: 
                 yield "a class foreign", relabelled(rows, set(members), place, kind.foreign)
 
 
-# --- what is found ---
-
-
-def found_without_input(frame: Any, policy: Policy) -> set[int]:
-    """The releases, by column ``m``, with a class that breaks a model or a label of no hierarchy."""
-    checks = [check_of(spec, SICK, Cells(0, False), f"s{place}") for place, spec in enumerate(policy.privacy)]
-    statistics = {check.name: check.statistic for check in checks if check.statistic is not None}
-    quasi = range(len(policy.quasi_identifiers))
-    classes = classes_of([*(F.col(f"l{place}") for place in quasi), F.col("m").cast("string")], [F.col("sick")], frame, statistics)
-    wrong = F.lit(False)
-    for check in checks:
-        wrong = wrong | check.breaks
-    for place, column in enumerate(policy.quasi_identifiers):
-        classes, valid = with_validity(classes, f"q{place}", column, policy)
-        wrong = wrong | ~valid
-    assert SIZE in classes.columns
-    return {int(row[0]) for row in classes.where(wrong).select(f"q{len(quasi)}").distinct().collect()}
-
-
-def found_with_input(frame: Any, policy: Policy, kinds: list[Quasi]) -> tuple[set[int], set[int]]:
-    """The releases with a raw value that is not under its label, and those whose rows are not the input's (release 0)."""
-    names = [column.name for column in policy.quasi_identifiers]
-    raw, label = ({name: f"{part}{place}" for place, name in enumerate(names)} for part in ("r", "l"))
-    checked, outside = containment(frame, policy, raw, label, {kind.column.name: kind.kind for kind in kinds})
-    sums = fingerprint(frame.schema, [*raw.values(), "sick"])
-    figures = {row["m"]: row for row in checked.groupBy("m").agg(F.sum(outside).alias("outside"), *sums).collect()}
-    same = [name for name in figures[0].asDict() if name not in ("m", "outside")]
-    changed = {m for m, row in figures.items() if any(row[name] != figures[0][name] for name in same)}
-    return {m for m, row in figures.items() if row["outside"]}, changed
-
-
 EXPECTED = {
     "a class narrowed": (35, 0, 35, 0, 0, 0),
     "a row narrowed": (35, 35, 15, 0, 35, 0),
@@ -163,7 +127,7 @@ def test_no_mutation_of_a_local_release_passes_with_and_without_the_input(spark:
     spark.conf.set("spark.sql.ansi.enabled", ansi)
     try:
         without = found_without_input(frame, policy)
-        outside, changed = found_with_input(frame, policy, kinds)
+        outside, changed = found_with_input(frame, policy, {kind.column.name: kind.kind for kind in kinds}, "r")
     finally:
         spark.conf.set("spark.sql.ansi.enabled", before)
     wide = {m for m, (_, other) in enumerate(tried) if loose(kinds, [(row.raw, row.labels) for row in other])}

@@ -287,7 +287,7 @@ def test_no_trace_of_ours_nor_of_the_inputs_order(spark: SparkSession, tmp_path:
         anonymize(frame, policy(columns, job=job, k=40, output={"path": str(out)}, settings={"driver_megabytes": place}))
         files = sorted(path for path in out.rglob("*") if path.is_file())
         assert {re.sub(r"part-\d{5}-[0-9a-f-]{36}[-.]c000\.snappy", "part", path.name) for path in files} == {
-            "part.parquet", ".part.parquet.crc", "_SUCCESS", "._SUCCESS.crc",
+            "part.parquet", ".part.parquet.crc", "_SUCCESS", "._SUCCESS.crc", "_anon_spark_manifest.json",
         }  # fmt: skip
         parts = [path for path in files if path.suffix == ".parquet"]
         for path in parts:

@@ -169,7 +169,7 @@ def test_a_release_holds_what_it_prints_and_nothing_else(folder: Path, name: str
         assert not {b"zq7gone", b"zq7rare", b"73101900"} & allowed
     assert sorted(row["note"] for row in published) == sorted(row["note"] for row in rows()[: len(published)])
     assert {re.sub(r"part-\d{5}-[0-9a-f-]{36}([-.]c000)?", "part", path.name) for path in files} <= {
-        "part.parquet", ".part.parquet.crc", "_SUCCESS", "._SUCCESS.crc",
+        "part.parquet", ".part.parquet.crc", "_SUCCESS", "._SUCCESS.crc", "_anon_spark_manifest.json",
     }  # fmt: skip
 
 

@@ -35,7 +35,6 @@ NOT_BUILT = [
     *[("job", job) for job in ("bottom-up", "alpha-k-top-down", "alpha-k-progressive", "ncp-clustering", "k-member")],
     *[("job", job) for job in ("kab", "milif", "anatomy", "bucketization", "tds", "pda", "marginals", "m-invariance")],
     ("numeric", "bounds"),
-    ("output.partition_by", ["sex"]),
     ("columns.2.role", "person"),
 ]
 
@@ -50,3 +49,4 @@ def test_a_fault_of_what_is_not_built_is_still_a_fault():
     assert {fault.key for fault in faults("privacy.0", {"model": "t-closeness", "t": 3})} == {"privacy.0.model", "privacy.0.t"}
     assert "output.partition_by.0" in {fault.key for fault in faults("output.partition_by", ["ssn"])}
     assert [fault.found for fault in faults("output.partition_by", ["sx"])] == ["'sx', which is no column"]
+    assert [fault.found for fault in faults("output.partition_by", ["sex", "sex"])] == ["'sex' again"]

@@ -28,6 +28,8 @@ def opening(folder: Path | str, conf: Path | str = "job.yaml", mode: str = "over
         (["part-0.csv.gz", "sex=f", "sex=__HIVE_DEFAULT_PARTITION__"], None),
         (["_delta_log", "part-0.parquet"], None),
         (["_committed_1", "_started_1", "part-0.parquet"], None),
+        (["_SUCCESS", "_anon_spark_manifest.json", "part-0.parquet"], None),
+        (["_anon_spark_manifest.json.md"], "_anon_spark_manifest.json.md"),
         (["_SUCCESS", "people.csv"], None),
         (["people.csv"], "people.csv"),
         (["_SUCCESS", "part-0.parquet", "notes.md"], "notes.md"),

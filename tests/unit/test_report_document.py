@@ -23,6 +23,7 @@ from anon_spark.report.parts import (
     LossFigures,
     ModelFinding,
     Output,
+    Provenance,
     Risk,
     Step,
     Suppressed,
@@ -58,6 +59,7 @@ SCHEMA = {
     "warnings": [TEXT],
     "versions": dict,
     "policy": dict,
+    "provenance": {"policy_sha256": TEXT, "input_fingerprint": TEXT, "fingerprint_key": TEXT, "manifest_sha256": TEXT},
 }
 
 
@@ -116,6 +118,7 @@ FULL = Report(
     warnings=("ssn is nearly unique",),
     versions={"spark": "4.3.0"},
     policy={"loss": "gcp"},
+    provenance=Provenance("a" * 64, "b" * 64, "c" * 64, "d" * 64),
 )
 BARE = Report(job="lattice", status="infeasible", started="2026-01-02T03:04:05+00:00")
 
@@ -170,6 +173,7 @@ def test_what_has_no_meaning_is_null() -> None:
         "audit",
         "risk",
         "utility",
+        "provenance",
     ]
     assert document["steps"] == document["models"] == document["warnings"] == []
     without_k = dataclasses.replace(RECODING, losses={**RECODING.losses, "c-avg": None})

@@ -1,0 +1,70 @@
+"""Whether the files of a published release are those that were published with its manifest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import SparkSession
+
+from anon_spark.audit.files_published import file_findings
+from anon_spark.audit.result import Finding
+from anon_spark.domain.counting import counted
+from anon_spark.domain.errors import AnonError
+from anon_spark.domain.manifest import ManifestError
+from anon_spark.domain.policy import Sink
+from anon_spark.io.files import Files, file_faults, is_connect
+from anon_spark.io.manifest import digests, read_manifest, sizes
+from anon_spark.io.places import normal, opened
+from anon_spark.io.stored_tables import full_name, stored_table
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What was found of a release's files. told: a sentence where they were compared; unknown: one where they could not be."""
+
+    findings: tuple[Finding, ...] = ()
+    told: str | None = None
+    unknown: str | None = None
+
+
+def verify_files(spark: SparkSession, sink: Sink, where: str) -> Verified:
+    """Compare the files of a published release with its manifest, if it has one.
+
+    Raises PlatformError where a file system fails that should answer; over Connect a server may see files that this process does not.
+    """
+    key = "output.path" if sink.table is None else "output.table"
+    try:
+        release = _place(spark, sink, where)
+        if release is None:
+            return Verified(unknown="whether its rows are those that were published: a table that is no directory has no manifest")
+        files = opened(spark, release, where, key)
+        with file_faults(where, key, "its manifest could not be compared with its files"):
+            return _verified(files, normal(release))
+    except AnonError:
+        if not is_connect(spark):
+            raise
+        return Verified(unknown="whether its files are those that were published: they can't be seen from here")
+
+
+def _place(spark: SparkSession, sink: Sink, where: str) -> str | None:
+    """The directory of a published release; None where it has none, or there is no such table."""
+    if sink.table is None:
+        return sink.path
+    stored = stored_table(spark, full_name(spark, sink.table, where), where)
+    return None if stored is None else stored.location
+
+
+def _verified(files: Files, release: str) -> Verified:
+    try:
+        manifest = read_manifest(files, release)
+    except ManifestError as error:
+        return Verified((Finding("files", f"manifest: it can't be read: {error}"),))
+    if manifest is None:
+        return Verified(unknown="whether its files are those that were published: no manifest is seen beside them")
+    found = file_findings(manifest.files, sizes(files, release), lambda paths: digests(files, release, paths))
+    if not manifest.audited:
+        found.append(Finding("files", "manifest: it says that the audit refused this release"))
+    if found:
+        return Verified(tuple(found))
+    files_told = counted(len(manifest.files), "data file")
+    return Verified(told=f"{files_told} as published by release {manifest.release_id} of {manifest.created}")
