@@ -14,6 +14,7 @@ from local_files import local, remote
 from anon_spark.audit.files_published import file_findings
 from anon_spark.domain.errors import PlatformError
 from anon_spark.domain.manifest import FileSum, Manifest, ManifestError
+from anon_spark.domain.policy import Sink
 from anon_spark.io.manifest import MANIFEST, checksums, is_data, read_manifest, write_manifest
 from anon_spark.job.verify import verify_files
 
@@ -98,12 +99,12 @@ def test_checksums_are_those_of_the_bytes(tmp_path: Path) -> None:
 
 
 def found(out: Path) -> list[str]:
-    return [finding.message for finding in verify_files(remote(), str(out), "job.yaml").findings]
+    return [finding.message for finding in verify_files(remote(), Sink(path=str(out)), "job.yaml").findings]
 
 
 def test_each_fault_of_files_is_a_line(tmp_path: Path) -> None:
     out = release(tmp_path)
-    sound = verify_files(remote(), f"{out}/", "job.yaml")
+    sound = verify_files(remote(), Sink(path=f"{out}/"), "job.yaml")
     assert sound.findings == () and sound.told == "3 data files as published by release id of now" and sound.unknown is None
     (out / "part-1").write_bytes(b"x" * 2_999_999)
     assert found(out) == ["manifest: 1 data file cut: 'part-1' (2,999,999 of 3,000,000 bytes)"]
@@ -135,7 +136,7 @@ def test_a_manifest_that_is_none_or_is_not_there(tmp_path: Path) -> None:
     (out / MANIFEST).write_text(Manifest("id", "now", "lattice", (), False, checksums(local(out), str(out))).to_json())
     assert found(out) == ["manifest: it says that the audit refused this release"]
     (out / MANIFEST).unlink()
-    none = verify_files(remote(), str(out), "job.yaml")
+    none = verify_files(remote(), Sink(path=str(out)), "job.yaml")
     assert none.findings == () and none.told is None and "no manifest is seen beside them" in str(none.unknown)
     (out / MANIFEST).mkdir()
     assert found(out) == ["manifest: it can't be read: it is a directory"]
@@ -149,7 +150,7 @@ def test_a_file_system_that_fails_is_not_taken_for_a_sound_release(tmp_path: Pat
 
     monkeypatch.setattr("anon_spark.io.local_files.LocalFiles.digest", fails)
     # over Connect the server may see what this process does not
-    assert "can't be seen from here" in str(verify_files(remote(), str(out), "job.yaml").unknown)
+    assert "can't be seen from here" in str(verify_files(remote(), Sink(path=str(out)), "job.yaml").unknown)
     monkeypatch.setattr("anon_spark.job.verify.is_connect", lambda spark: False)
     with pytest.raises(PlatformError, match=r"job\.yaml: output\.path: its manifest could not be compared.*Permission denied"):
-        verify_files(remote(), str(out), "job.yaml")
+        verify_files(remote(), Sink(path=str(out)), "job.yaml")
