@@ -15,7 +15,7 @@ from packaging.markers import default_environment
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = ["lib.sh", "demo", "anon-spark", "run", "test", "parity", "cluster"]
+NAMES = ["lib.sh", "demo", "anon-spark", "run", "test", "parity", "cluster", "bare"]
 BASH_FILES = [".ci/run", *(f"scripts/{name}" for name in NAMES)]
 
 
