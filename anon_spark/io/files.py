@@ -220,9 +220,9 @@ class _ArrowFiles:
         """Object stores have no directories of their own."""
 
     def tree(self, path: str) -> dict[str, int]:
-        base = f"{self._path(path).rstrip('/')}/"
+        base = self._path(path).rstrip("/")
         found = self._fs.get_file_info(fs.FileSelector(base, recursive=True))
-        return {str(info.path).removeprefix(base): int(info.size) for info in found if info.type == fs.FileType.File}
+        return {str(info.path).removeprefix(f"{base}/"): int(info.size) for info in found if info.type == fs.FileType.File}
 
     def digest(self, path: str) -> str:
         with self._fs.open_input_stream(self._path(path)) as stream:

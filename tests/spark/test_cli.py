@@ -230,6 +230,18 @@ def test_a_report_that_cannot_be_written_stops_the_release(door: Door, monkeypat
     assert door.left() == set()
 
 
+@pytest.mark.parametrize(
+    ("step", "words"), [("checksums", "the staged files could not be read"), ("write_manifest", "the manifest could not be written")]
+)
+def test_a_release_without_its_manifest_is_not_published(door: Door, monkeypatch: pytest.MonkeyPatch, step: str, words: str) -> None:
+    def fails(*arguments: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(job, step, fails)
+    told(door.call("run"), 7, f"output.path: {words} (No space left on device)")
+    assert door.left() == set() and list((door.folder / "report").glob("*")) == []
+
+
 @pytest.mark.parametrize("command", ["run", "check"])
 @pytest.mark.parametrize("scheme", ["", "file:", "file://"])
 def test_a_report_where_a_file_stands_is_refused_before_anything_is_read(door: Door, command: str, scheme: str) -> None:
