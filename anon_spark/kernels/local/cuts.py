@@ -133,9 +133,9 @@ def _distinct(
             code = codes[block[x], j] - first
             held[code] += rows[block[x]]
             points[code] += 1
-        for code in range(len(points)):
-            if points[code]:
-                value[u], weight[u], count[u] = first + code, held[code], points[code]
+        for y in range(len(points)):
+            if points[y]:
+                value[u], weight[u], count[u] = first + y, held[y], points[y]
                 u += 1
         return u
     own = np.empty(n, np.int64)
