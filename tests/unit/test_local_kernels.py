@@ -9,6 +9,7 @@ import pytest
 from hierarchies import flat, hierarchy
 
 from anon_spark.domain.bind import bind as bind_column
+from anon_spark.domain.hierarchy import Hierarchy
 from anon_spark.domain.policy import Column
 from anon_spark.kernels.local import boxes
 from anon_spark.kernels.local import prepare as prepared
@@ -28,6 +29,7 @@ from anon_spark.kernels.local.boxes import (
 )
 from anon_spark.kernels.local.cuts import axes_of, best_cut, cut_blocks
 from anon_spark.kernels.local.exchange import members_of
+from anon_spark.kernels.local.improve import Parts, improve
 from anon_spark.kernels.local.release import learn_alone, work_space
 from anon_spark.kernels.local.state import State, new_state, rest_box
 from anon_spark.metrics.box_cost import box_loss
@@ -188,3 +190,26 @@ def test_a_cut_is_where_the_mean_cost_of_pairs_falls_most(seed: int) -> None:
 def test_nothing_is_cut_where_all_is_equal() -> None:
     codes = np.repeat(every_point()[:1], 5, axis=0)
     assert best_cut(axes_of(TREES, WEIGHTS), codes, np.ones(5, np.int64), np.arange(5), 1, 0.0)[0] == -1
+
+
+def numbers(n: int) -> Hierarchy:
+    """The numbers from 0 to n - 1."""
+    return bind_column(Column(name="line", role="quasi-identifier"), "integer", dict.fromkeys(map(str, range(n)), 1), where="test")
+
+
+def test_few_far_codes_are_cut_at_the_widest_gap() -> None:
+    axes = axes_of((numbers(1000),), (Fraction(1),))
+    codes = np.array([0, 1, 2, 997, 998, 999], np.int32)[:, None]
+    for order in ([0, 1, 2, 3, 4, 5], [5, 2, 3, 0, 4, 1]):
+        assert best_cut(axes, codes[order], np.ones(6, np.int64), np.arange(6), 1, 0.0) == (0, 997)
+
+
+def test_a_group_of_thousands_of_parts_is_cut() -> None:
+    line = numbers(10_000)
+    codes = np.r_[np.arange(1500), np.arange(8500, 10_000)].astype(np.int32)[:, None]
+    costs, points = prepared.prepare((line,), (Fraction(1),), codes)
+    m = len(codes)
+    parts, loss = improve(costs, points, Parts(np.arange(m), np.zeros(m, np.int64), np.ones(m, np.int64)), 1500, rounds=1)
+    assert sorted(np.bincount(parts.group).tolist()) == [1500, 1500]
+    assert (parts.group[np.argsort(parts.cell)][:1500] == parts.group[np.argmin(parts.cell)]).all()
+    assert abs(loss / m / UNITS - 1499 / 9999) < 1e-4

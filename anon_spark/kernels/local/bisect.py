@@ -11,7 +11,10 @@ from anon_spark.kernels.local.boxes import FLAT, TABLE, Boxes, Costs, apart, uni
 from anon_spark.kernels.local.state import CLOCK, GROUPS, State, relink, rest_box
 
 MOST_SEEDS = 12
-MOST_PARTS = 2048
+MOST_PARTS = 1 << 15
+"""Parts of the groups that are cut anew, at most."""
+MOST_DISTANCES = 24 << 10
+"""Parts times seeds: groups of very many parts are tried from fewer seeds, so that a cut takes a time in proportion to its parts."""
 PADDING = 16
 """Columns of a pool lie this much apart beyond a power of two: else they share the lines of a processor's cache."""
 SORTED_IN_PLACE = 64
@@ -37,8 +40,8 @@ class Pool(NamedTuple):
 
 @compiled
 def new_pool(points: Boxes) -> Pool:
-    """Room for a pool."""
-    n, d = MOST_PARTS, points.low.shape[0]
+    """Room for a pool of all parts of these points, about."""
+    n, d = min(2 * points.low.shape[1] + 64, MOST_PARTS), points.low.shape[0]
     return Pool(
         np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros((d, n + PADDING), np.float32), np.zeros(n), np.zeros(n), np.zeros(n),
         np.zeros(n, np.int64), np.zeros(d, np.int64), np.zeros(n, np.int64), np.zeros(n),
@@ -51,7 +54,7 @@ def gather(costs: Costs, points: Boxes, state: State, pool: Pool, n: Int, g: Int
     first, p, part, after, cell = n, state.head[g], pool.part, state.after, state.cell
     at, place, rank = pool.at, points.low, points.rank
     while p >= 0:
-        if n == MOST_PARTS:
+        if n == len(part):
             return -1
         part[n], pool.held[n] = p, state.held[p]
         n += 1
@@ -187,7 +190,7 @@ def best_bisection(costs: Costs, pool: Pool, n: Int, k: Int, least: Real, seeds:
             pool.key[x] = pool.at[j, x]
         least, found = _cut(costs, pool, n, live, k, total, least)
         at = found if found else at
-    step = 1 + (n - 1) // max(seeds, 1)
+    step = 1 + (n - 1) // max(min(seeds, MOST_DISTANCES // n), 1)
     for u in range(0, n if seeds and live else 0, step):
         _distances(costs, pool, n, live, u, pool.key)
         v = np.argmax(pool.key[:n])

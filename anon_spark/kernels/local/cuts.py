@@ -19,6 +19,8 @@ from anon_spark.metrics.box_cost import places, prices
 
 SHARE = 0.125
 """Neither side of a cut has less than an eighth of the points, so that few cuts lead to any block."""
+COUNTED = 16
+"""Codes a point up to which those between the least and the most are counted rather than sorted."""
 
 
 class Axes(NamedTuple):
@@ -92,7 +94,7 @@ def _best_cut(axes: Axes, codes: np.ndarray, rows: np.ndarray, block: np.ndarray
     below, above = np.empty(n), np.empty(n + 1)
     column, code, most = np.int64(-1), np.int64(0), 0.0
     for j in range(codes.shape[1]):
-        u = _distinct(axes.leaves[j], codes, rows, block, j, value, weight, count)
+        u = _distinct(codes, rows, block, j, value, weight, count)
         if u == 1:
             continue
         _pairs(axes, j, value, weight, u, below, above)
@@ -115,18 +117,25 @@ def _best_cut(axes: Axes, codes: np.ndarray, rows: np.ndarray, block: np.ndarray
 
 @compiled
 def _distinct(
-    leaves: Int, codes: np.ndarray, rows: np.ndarray, block: np.ndarray, j: Int, value: np.ndarray, weight: np.ndarray, count: np.ndarray
+    codes: np.ndarray, rows: np.ndarray, block: np.ndarray, j: Int, value: np.ndarray, weight: np.ndarray, count: np.ndarray
 ) -> Int:
     """Distinct codes of the block in column j, ascending, with their rows and points; returns how many there are."""
-    n, u = len(block), 0
-    if leaves <= 4 * n:
-        held, points = np.zeros(leaves, np.int64), np.zeros(leaves, np.int64)
+    n, u, first = len(block), 0, np.int64(codes[block[0], j])
+    last = first
+    for x in range(n):
+        code = np.int64(codes[block[x], j])
+        first, last = min(first, code), max(last, code)
+    if first == last:
+        return 1
+    if last - first < COUNTED * n:
+        held, points = np.zeros(last - first + 1, np.int64), np.zeros(last - first + 1, np.int64)
         for x in range(n):
-            held[codes[block[x], j]] += rows[block[x]]
-            points[codes[block[x], j]] += 1
-        for c in range(leaves):
-            if points[c]:
-                value[u], weight[u], count[u] = c, held[c], points[c]
+            code = codes[block[x], j] - first
+            held[code] += rows[block[x]]
+            points[code] += 1
+        for y in range(len(points)):
+            if points[y]:
+                value[u], weight[u], count[u] = first + y, held[y], points[y]
                 u += 1
         return u
     own = np.empty(n, np.int64)
