@@ -112,7 +112,7 @@ def test_an_audit_refuses_a_release_that_was_tampered_with(door: Door, spark: Sp
     path = str(door.out / "release")
     spark.createDataFrame([("f", "60000", "flu")], "sex string, zip string, illness string").write.mode("append").parquet(path)
     audited = door.call("audit")
-    told(audited, 5, "audit: k-anonymity")
+    told(audited, 5, "audit: manifest: 2 data files that it does not name", "audit: k-anonymity")
     assert "k-anonymity: FAILS (worst class: 1)" in audited.stdout
     told(door.call("audit", output={"path": str(door.out / "none")}), 3, "output.path: found nothing at")
     told(door.call("audit", output={"path": str(door.conf)}), 3, "output: found ")
