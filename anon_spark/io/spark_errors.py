@@ -42,7 +42,7 @@ MISTAKES = frozenset(
 """Spark's names for what a configuration has wrong, wherever it comes up."""
 OTHERS = frozenset(
     (
-        "ARITHMETIC_OVERFLOW", "COLUMN_ALREADY_EXISTS", "DIVIDE_BY_ZERO", "INSUFFICIENT_PERMISSIONS", "INTERNAL_ERROR",
+        "ARITHMETIC_OVERFLOW", "COLUMN_ALREADY_EXISTS", "DIVIDE_BY_ZERO", "FAILED_JDBC", "INSUFFICIENT_PERMISSIONS", "INTERNAL_ERROR",
         "NOT_SUPPORTED_WITH_SERVERLESS", "PATH_ALREADY_EXISTS", "TASK_WRITE_FAILED", "UNSUPPORTED_FEATURE",
         "USER_RAISED_EXCEPTION",
     )
@@ -79,6 +79,10 @@ def spark_faults(
     try:
         yield
     except (AnalysisException, IllegalArgumentException) as error:
+        if "FAILED_JDBC" in names_in(error):
+            raise PlatformError(
+                f"{where}: {key}: the database could not be asked ({error_class(error)}); check url, user and password; is it up?"
+            ) from None
         if path is not None and "PATH_NOT_FOUND" in names_in(error):
             there = Fault(where, f"{key}.path", f"nothing at {path}", "a file or directory that Spark can see", absent)
             raise kind([there]) from None
