@@ -29,7 +29,7 @@ class Server:
     def options(self, table: str, **more: str) -> dict[str, str]:
         """Spark's options of a table."""
         url = f"jdbc:postgresql://127.0.0.1:{self.port}/postgres"
-        return {"url": url, "dbtable": table, "user": USER, "password": PASSWORD, **more}
+        return {**{"url": url, "dbtable": table, "user": USER, "password": PASSWORD}, **more}
 
     def connection(self) -> Any:
         from pg8000.native import Connection

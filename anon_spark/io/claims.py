@@ -76,6 +76,14 @@ class Claim:
             if self._holder(self.path).get("run") == self.release_id:
                 self.files.delete(self.path)
 
+    def lives(self) -> bool:
+        """Whether a run that lives has made the file."""
+        try:
+            self._refuse_living()
+        except OutputHeldError:
+            return True
+        return False
+
     def _judge(self) -> None:
         """Remove the file of a dead run. Raises OutputHeldError for one that lives.
 

@@ -54,7 +54,7 @@ MISTAKES = frozenset(
 """Spark's names for what a configuration has wrong, wherever it comes up."""
 OTHERS = frozenset(
     (
-        "COLUMN_ALREADY_EXISTS", "INSUFFICIENT_PERMISSIONS", "INTERNAL_ERROR", "NOT_SUPPORTED_WITH_SERVERLESS",
+        "COLUMN_ALREADY_EXISTS", "FAILED_JDBC", "INSUFFICIENT_PERMISSIONS", "INTERNAL_ERROR", "NOT_SUPPORTED_WITH_SERVERLESS",
         "PATH_ALREADY_EXISTS", "TASK_WRITE_FAILED", "UNSUPPORTED_FEATURE",
     )
 )  # fmt: skip
@@ -90,6 +90,10 @@ def spark_faults(
     try:
         yield
     except (AnalysisException, IllegalArgumentException) as error:
+        if "FAILED_JDBC" in names_in(error):
+            raise PlatformError(
+                f"{where}: {key}: the database could not be asked ({error_class(error)}); check url, user and password; is it up?"
+            ) from None
         if failing(error):
             # a number that can't be read is an illegal argument to PySpark
             raise as_ours(error, where, "input") from None

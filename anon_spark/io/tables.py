@@ -14,6 +14,7 @@ from anon_spark.io.catalog import refuse_session, stored_source
 from anon_spark.io.csv_headers import refuse_headers, with_headers_compared
 from anon_spark.io.inferred_numbers import refuse_changed_numbers
 from anon_spark.io.input_options import folded, kind_of_format, safe_options
+from anon_spark.io.jdbc_numbers import refuse_rounded
 from anon_spark.io.jdbc_options import for_spark, is_jdbc
 from anon_spark.io.jdbc_release import read_published
 from anon_spark.io.json_keys import key_twice, refuse_lost_keys
@@ -55,6 +56,10 @@ def _table(spark: SparkSession, source: Source, where: str, texts: Collection[st
     if is_jdbc(source.format):
         options = for_spark(options, where, "input")
     reader = spark.read.format(source.format or "parquet").options(**options)
+    if is_jdbc(source.format):
+        table = reader.load()
+        refuse_rounded(reader, table, where)
+        return table
     if kind is None or source.path is None:
         return reader.load(source.path) if source.path else reader.load()
     if kind in ("json", "text"):

@@ -48,7 +48,7 @@ log = logging.getLogger(__name__)
 class Output:
     """sink: the configured one, or a temporary one where the policy names none (``temporary``); staging: a directory of the run's own;
     claim: on the output, None on a temporary one; scratch: directories of intermediates, which never outlive the run; publishing: the
-    staging directory once it may hold the old release."""
+    staging directory once it may hold the old release; intermediates: the file system of ``scratch``, None where it is ``files``."""
 
     sink: Sink
     staging: str
@@ -58,6 +58,7 @@ class Output:
     claim: Claim | None = None
     scratch: list[str] = field(default_factory=list)
     publishing: list[str] = field(default_factory=list)
+    intermediates: Files | None = None
 
     @property
     def staged(self) -> str:
@@ -154,7 +155,7 @@ class Output:
         """Remove the intermediates that could not be persisted."""
         for path in self.scratch:
             with contextlib.suppress(*FILE_ERRORS):
-                self.files.delete(path)
+                (self.intermediates or self.files).delete(path)
 
     def refuse_columns(self, names: Sequence[str]) -> None:
         """ConfigurationError where the place can't take columns of these names: a directory takes any."""
@@ -181,8 +182,11 @@ class Output:
         return read_back(spark, self.sink, str(self.sink.path), staged.schema)
 
 
-def refuse_places(spark: SparkSession, policy: Policy) -> None:
-    """Refuse paths of the job that can't be read or written before anything is computed. Raises ConfigurationError."""
+def refuse_places(spark: SparkSession, policy: Policy) -> Files | None:
+    """Refuse paths of the job that can't be read or written before anything is computed. Raises ConfigurationError.
+
+    Returns the file system of intermediates, None where there is no directory for them.
+    """
     paths = {
         "input.path": policy.input.path if policy.input else None,
         "output.path": policy.output.path if policy.output else None,
@@ -192,8 +196,9 @@ def refuse_places(spark: SparkSession, policy: Policy) -> None:
     refuse_patterns(policy.where, {key: paths[key] for key in ("output.path", "settings.staging")})
     if policy.report is not None:
         refuse_file(opened(spark, policy.report, policy.where, "report.path"), normal(policy.report), policy.where, "report.path")
-    if policy.settings.staging is not None:
-        opened(spark, policy.settings.staging, policy.where, "settings.staging")
+    if policy.settings.staging is None:
+        return None
+    return opened(spark, policy.settings.staging, policy.where, "settings.staging")
 
 
 def open_output(spark: SparkSession, policy: Policy, release_id: str) -> Output:
@@ -201,10 +206,10 @@ def open_output(spark: SparkSession, policy: Policy, release_id: str) -> Output:
 
     Raises ConfigurationError.
     """
-    refuse_places(spark, policy)
+    scratch = refuse_places(spark, policy)
     if policy.output is None or policy.output.path is None:
         staging = posixpath.join(_temporary(spark, policy), f"{HIDDEN}{release_id}")
-        return Output(Sink(path=inside(staging)), staging, files_of(spark, staging), True, policy.where)
+        return Output(Sink(path=inside(staging)), staging, files_of(spark, staging), True, policy.where, intermediates=scratch)
     files = opened(spark, policy.output.path, policy.where, "output.path")
     target = target_of(files, policy.output.path, policy.where)
     sink = replace(policy.output, path=target)
@@ -212,7 +217,7 @@ def open_output(spark: SparkSession, policy: Policy, release_id: str) -> Output:
     refuse_file(files, target, policy.where, "output.path")
     refuse_foreign(files, sink, policy.where, needed_of(policy))
     claim = Claim(files, target, release_id, policy.where)
-    return Output(sink, staging_of(target, release_id), files, False, policy.where, claim)
+    return Output(sink, staging_of(target, release_id), files, False, policy.where, claim, intermediates=scratch)
 
 
 def needed_of(policy: Policy) -> dict[str, str]:

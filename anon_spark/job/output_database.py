@@ -20,7 +20,7 @@ from anon_spark.domain.errors import AnonError, ConfigurationError, Fault, Outpu
 from anon_spark.domain.policy import Policy, Sink
 from anon_spark.io.jdbc_options import with_password
 from anon_spark.io.jdbc_release import own_names, read_staged, read_table, spark_options, write_staged
-from anon_spark.io.places import opened
+from anon_spark.io.local_files import LocalFiles
 from anon_spark.io.postgresql import Address, Database, DatabaseError, address_of
 from anon_spark.io.postgresql_tables import (
     KEY,
@@ -175,7 +175,7 @@ class DatabaseOutput(Output):
 
 def open_database(spark: SparkSession, policy: Policy, sink: Sink, release_id: str) -> DatabaseOutput:
     """Refuse a table that one transaction can't publish before anything is computed. Raises ConfigurationError."""
-    refuse_places(spark, policy)
+    scratch = refuse_places(spark, policy)
     where = policy.where
     address = address_of(with_password(sink.options, where, "output"), where)
     link = Database(address, where)
@@ -188,8 +188,7 @@ def open_database(spark: SparkSession, policy: Policy, sink: Sink, release_id: s
         if sink.mode == "error":
             raise _fault(where, f"{place} exists already", "a new name", "choose another, or set output.mode: overwrite")
         refuse_unfit(before, place, where)
-    folder = policy.settings.staging or tempfile.gettempdir()
-    files = opened(spark, folder, where, "settings.staging")
+    files = scratch or LocalFiles(tempfile.gettempdir())
     released = place.staging(release_id)
     return DatabaseOutput(sink=sink, staging=released.quoted, files=files, temporary=False, where=where, address=address, place=place,
                           before=before, released=released)  # fmt: skip

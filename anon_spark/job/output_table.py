@@ -18,7 +18,7 @@ from urllib.parse import quote
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
 
-from anon_spark.domain.errors import ConfigurationError, Fault, PlatformError
+from anon_spark.domain.errors import AnonError, ConfigurationError, Fault, PlatformError
 from anon_spark.domain.policy import Policy, Sink
 from anon_spark.io.claims import Claim, held
 from anon_spark.io.files import FILE_ERRORS, Files
@@ -149,7 +149,7 @@ class TableOutput(Output):
     def _may_be_read(self) -> bool:
         try:
             now = self._now()
-        except (*SPARK_ERRORS, ConfigurationError, PlatformError):
+        except (*SPARK_ERRORS, AnonError, AttributeError, OSError, ValueError):
             # a session that answers no more may have published: only before the statement is it known that it did not
             return bool(self.publishing)
         return now is not None and _same(self.files, now, self.staging)
@@ -197,7 +197,7 @@ class _Note:
                 else:
                     log.warning("%s holds more than a release: it is left, though the table %s reads it no more", gone, self.table)
             self.files.delete(self.path)
-        except (*FILE_ERRORS, ConfigurationError, ValueError, AttributeError):
+        except (*FILE_ERRORS, AnonError, ValueError, AttributeError):
             log.warning("what a run left of the table %s could not be removed: the next run tries again", self.table)
 
 
@@ -221,7 +221,7 @@ def _same(files: Files, one: str, other: str) -> bool:
 
 def open_table(spark: SparkSession, policy: Policy, sink: Sink, release_id: str) -> TableOutput:
     """Refuse a table that one statement can't publish before anything is computed. Raises ConfigurationError."""
-    refuse_places(spark, policy)
+    scratch = refuse_places(spark, policy)
     where = policy.where
     name = full_name(spark, str(sink.table), where)
     shown = ".".join(name)
@@ -245,7 +245,7 @@ def open_table(spark: SparkSession, policy: Policy, sink: Sink, release_id: str)
     claim = Claim(files, posixpath.join(folder, quote(shown, safe="")), release_id, where, KEY, shown)
     staging = posixpath.join(folder, f"{re.sub(r'[^A-Za-z0-9_]', '_', name[1])}-{release_id}")
     return TableOutput(sink=replace(sink, path=staging), staging=staging, files=files, temporary=False, where=where, claim=claim,
-                       spark=spark, table=name, before=before)  # fmt: skip
+                       intermediates=scratch, spark=spark, table=name, before=before)  # fmt: skip
 
 
 def _refuse_location(folder: str, where: str) -> None:

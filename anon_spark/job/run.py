@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from anon_spark.io.catalog import refuse_session, unseen
 from anon_spark.io.files import file_faults
 from anon_spark.io.jobs import jobs_of
 from anon_spark.io.manifest import checksums, write_manifest
+from anon_spark.io.scratch import alive
 from anon_spark.io.spark_errors import job_faults
 from anon_spark.io.tables import read
 from anon_spark.job.account import Run, write_report
@@ -87,7 +89,7 @@ def run(
         output.refuse_input(table)
         output.refuse_columns(bound.published)
         policy = with_listed_values(spark, table.schema, policy)
-        with output.held(), jobs_of(spark, f"anon-spark-{release_id}") as cancel:
+        with output.held(), _alive(output, policy, release_id), jobs_of(spark, f"anon-spark-{release_id}") as cancel:
             try:
                 if staged:
                     table = staged_input(table, policy, output, release_id)
@@ -104,6 +106,13 @@ def run(
             except BaseException as error:
                 output.withdraw(cancel, interrupted=not isinstance(error, Exception))
                 raise
+
+
+def _alive(output: Output, policy: Policy, release_id: str) -> contextlib.AbstractContextManager[None]:
+    """What this run keeps under ``settings.staging`` is not taken for a dead one's, and what is a dead one's goes."""
+    if policy.settings.staging is None or output.intermediates is None:
+        return contextlib.nullcontext()
+    return alive(output.intermediates, policy.settings.staging, release_id, policy.where)
 
 
 def source_of(spark: SparkSession, policy: Policy) -> DataFrame:

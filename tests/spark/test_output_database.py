@@ -17,8 +17,9 @@ from pyspark.sql import types as T
 from anon_spark import Policy, Release, anonymize
 from anon_spark.audit.release import audit_release
 from anon_spark.domain.errors import AnonError, AuditError, ConfigurationError, DataError, OutputHeldError, PlatformError
+from anon_spark.domain.policy import Source
 from anon_spark.io import postgresql_tables as tables
-from anon_spark.io.tables import read_release
+from anon_spark.io.tables import read, read_release
 from anon_spark.job import output, output_database, run
 from anon_spark.job.destination import open_destination
 from jobs import policy, quasi
@@ -306,6 +307,39 @@ def source(db: Server, **more: object) -> dict[str, object]:
 
 
 @pytest.mark.parity
+def test_an_input_is_read_whole_or_not_at_all(spark: SparkSession, db: Server) -> None:
+    made = 'CREATE TABLE out.people ("a`b; drop table x" text, n numeric, m numeric(38, 18))'
+    db.run(made, "INSERT INTO out.people VALUES ('f', 1.5, 2)")
+    asked = Source(format="jdbc", options=db.options("out.people"))
+    table = read(spark, asked, "job.yaml")
+    assert [tuple(map(str, row)) for row in table.collect()] == [("f", "1.500000000000000000", "2.000000000000000000")]
+    assert table.columns == ["a`b; drop table x", "n", "m"]
+    db.run("INSERT INTO out.people VALUES ('m', 0.0000000000000000001, 1), ('m', -1.0000000000000000010, 1), (NULL, NULL, NULL)")
+    with pytest.raises(DataError, match=r"input: column n: found 1 number of more than 18 decimals"):
+        read(spark, asked, "job.yaml")
+    chosen = "(SELECT CAST(n AS numeric(38, 30)) AS n FROM out.people) AS t"
+    read_again = read(spark, Source(format="jdbc", options=db.options(chosen)), "job.yaml")
+    assert read_again.where("n > 0 and n < 1e-15").count() == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "told"),
+    [
+        ({"driver": "no.such.Driver"}, ConfigurationError, "a database without its JDBC driver"),
+        ({"password": f"not {PASSWORD}"}, PlatformError, "input: "),
+        ({"url": "jdbc:postgresql://127.0.0.1:1/x"}, PlatformError, "input: "),
+        ({"dbtable": "nowhere"}, PlatformError, "input: "),
+    ],
+)
+def test_a_database_that_does_not_answer(
+    spark: SparkSession, db: Server, options: dict[str, str], kind: type[AnonError], told: str
+) -> None:
+    with pytest.raises(kind, match=told) as failed:
+        read(spark, Source(format="jdbc", options=db.options("t", **options)), "job.yaml")
+    assert PASSWORD not in str(failed.value) and "nowhere" not in str(failed.value)
+
+
+@pytest.mark.parity
 @pytest.mark.parametrize("snapshot", ["none", "auto", "stage"])
 def test_an_input_that_changes_is_copied_or_refused(
     spark: SparkSession, db: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: str
@@ -315,7 +349,7 @@ def test_an_input_that_changes_is_copied_or_refused(
     real = run.stage
 
     def changing(table: DataFrame, *given: object) -> DataFrame:
-        assert (list(tmp_path.iterdir()) != []) == (snapshot != "none")
+        assert [path.name.endswith("-input") for path in tmp_path.iterdir() if path.is_dir()] == ([] if snapshot == "none" else [True])
         db.run("INSERT INTO out.people VALUES ('f', 5)")
         return real(table, *given)  # type: ignore[arg-type]
 
