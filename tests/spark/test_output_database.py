@@ -371,7 +371,7 @@ def test_credentials_and_values_are_nowhere(
     spark: SparkSession, db: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The report, the policy, the log and every message, of runs that end well and of runs that do not."""
-    for name in ("anon_spark", "pyspark", "SQLQueryContextLogger"):
+    for name in ("anon_spark", "pyspark"):
         caplog.set_level(logging.DEBUG, name)
     db.run("CREATE TABLE out.people (sex text, pay int)", "INSERT INTO out.people VALUES ('f-marked', 1), ('f-marked', 2)")
     monkeypatch.setenv("ANON_SPARK_TEST_PASSWORD", PASSWORD)
