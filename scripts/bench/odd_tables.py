@@ -93,7 +93,7 @@ def main() -> None:
     parser.add_argument("--k", type=int, default=10)
     asked = parser.parse_args()
     runs = [(name, asked.k, shape) for name, shape in SHAPES.items()] + [(f"even, k = {asked.rows * 2 // 5}", asked.rows * 2 // 5, even)]
-    for shape in (even, distinct):
+    for shape in (even, distinct, SHAPES["15 quasi-identifiers"]):
         decide_local(*bound(shape(np.random.default_rng(1), 3000), asked.k))
     for name, k, shape in runs:
         problem, cells = bound(shape(np.random.default_rng(2), asked.rows), k)

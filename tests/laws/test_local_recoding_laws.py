@@ -85,7 +85,7 @@ def small_cells() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_recoding, "MANY", 2)
         patch.setattr(swift, "CELLS", 6)
-        patch.setattr(swift, "GROUPS", 2)
+        patch.setattr(swift, "GROUPS_OF_K", 2)
         yield
 
 

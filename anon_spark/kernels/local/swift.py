@@ -19,9 +19,9 @@ from anon_spark.kernels.local.release import work_space
 from anon_spark.kernels.local.state import CLOCK, GROUPS, PARTS, listed, state_of
 from anon_spark.kernels.local.sweep import dissolve_groups, move_parts
 
-CELLS, GROUPS_OF_K = 384, 8
+CELLS, GROUPS_OF_K = 320, 8
 """Combinations, and groups of k rows, of which cells hold about one or the other, whichever are more."""
-TURNS = ((0.4, 1.25), (0.25, 2))
+TURNS = ((0.4, 2), (0.25, 6))
 """A turn of improvement: the share of groups on either side of a cut, which draws other borders, and how much wider its cells are."""
 
 Lists = tuple[np.ndarray, np.ndarray, np.ndarray]
