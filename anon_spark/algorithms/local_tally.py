@@ -53,7 +53,8 @@ class Tally:
         self.counts = np.zeros((int(group.max()) + 1, len(self.kinds)), np.int64)
         np.add.at(self.counts, (group, place.ravel()), held)
         self.size = self.counts.sum(axis=1)
-        self.wide = max((m.factor for m in models), default=1) * max(rows, 1) >= WIDEST_KEY // 8
+        self.rows = max(rows, 1)
+        self.numbers = {one: np.unique(of[of >= 0]) for one, numbers in kinds.numbers.items() for of in [numbers[self.kinds]]}
         self.pooled = {one: _pooling(numbers[self.kinds]) for one, numbers in kinds.numbers.items()}
         self.now = self.excess(self.counts)
 
@@ -61,7 +62,7 @@ class Tally:
         """(g, models) excess of groups of such counts (g, v); none where a group has no rows."""
         size = counts.sum(axis=1)
         seen = {one: counts @ pool for one, pool in self.pooled.items()}
-        found = [m.excess(*self._given(size, seen[m.counted] if m.counted else counts)) for m in self.models]
+        found = [m.excess(*self._given(m, size, seen[m.counted] if m.counted else counts), self._numbers(m)) for m in self.models]
         every = np.stack(found, axis=1) if found else np.zeros((len(counts), 0), np.int64)
         every[size == 0] = 0
         return every
@@ -93,9 +94,13 @@ class Tally:
         """(n,) bool: whether groups (n,) break no model more than now once they lost and won these."""
         return np.asarray((self.after(group, lost, won, q) <= self.now[group]).all(axis=1), dtype=bool)
 
-    def _given(self, size: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _given(self, model: Model, size: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         # A product that int64 cannot hold would wrap in silence: then Python's whole numbers.
-        return (size.astype(object), counts.astype(object)) if self.wide else (size, counts)
+        wide = model.factor * self.rows >= WIDEST_KEY // 8
+        return (size.astype(object), counts.astype(object)) if wide else (size, counts)
+
+    def _numbers(self, model: Model) -> np.ndarray:
+        return self.numbers[model.counted] if model.counted else np.zeros(0, np.int64)
 
 
 def _pooling(numbers: np.ndarray) -> np.ndarray:

@@ -44,6 +44,27 @@ class Cells:
         """Values in the class."""
         return F.coalesce(F.sum(F.when(self._counts(None), F.lit(1))), F.lit(0)).cast("bigint")
 
+    def rows(self) -> Column:
+        """Rows of the class whose value counts."""
+        return self.summed(F.col(_ROWS)).cast("bigint")
+
+    def summed(self, figure: Column) -> Column:
+        """A figure of each cell, summed over the values that count; 0 where there is none."""
+        return F.coalesce(F.sum(F.when(self._counts(None), figure)), F.lit(0))
+
+    def most(self, figure: Column) -> Column:
+        """A figure of each cell, the largest over the values that count; null where there is none."""
+        return F.max(F.when(self._counts(None), figure))
+
+    def logs(self) -> Column:
+        """Sum of n ln n over the values that count, n being their rows."""
+        rows = F.col(_ROWS).cast("double")
+        return self.summed(rows * F.log(rows))
+
+    def ordered(self) -> Column:
+        """Rows of each value that counts, the most first."""
+        return F.sort_array(F.collect_list(F.when(self._counts(None), F.col(_ROWS))), asc=False)
+
     def _counts(self, listed: Sequence[str] | None) -> Column:
         mine, value = F.col(_WHICH) == self.which, F.col(_VALUE)
         if listed is not None:

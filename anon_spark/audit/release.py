@@ -12,7 +12,8 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from anon_spark.audit.bounds import bounds_names, bounds_text, is_ordered
-from anon_spark.audit.checks import Check, NotAuditableError, check_of
+from anon_spark.audit.check import Check, NotAuditableError
+from anon_spark.audit.checks import check_of
 from anon_spark.audit.classes import SIZE, Cells, classes_of, label_column, published_text
 from anon_spark.audit.forms import is_tight, levels_of, prints_ranges
 from anon_spark.audit.labels import with_validity

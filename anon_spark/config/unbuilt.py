@@ -34,8 +34,6 @@ NOT_BUILT: tuple[tuple[str, object], ...] = (
     ("privacy.*.model", "l-alpha-diversity"),
     ("privacy.*.model", "lambda-alpha-k"),
     ("privacy.*.model", "confidence-bound"),
-    ("privacy.*.kind", "entropy"),
-    ("privacy.*.kind", "recursive"),
 )
 
 

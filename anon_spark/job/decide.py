@@ -22,7 +22,7 @@ from anon_spark.job.gather import Gathered
 from anon_spark.job.schema import BoundSchema
 from anon_spark.job.steps import Steps
 from anon_spark.job.write import DROPPED, Plan
-from anon_spark.models.registry import build_all
+from anon_spark.models.registry import models_of
 from anon_spark.plans.columns import HELPER
 from anon_spark.plans.local import local_table
 from anon_spark.plans.materialise import Materialised
@@ -37,7 +37,7 @@ _Found = tuple[FullDomainRecoding, DataFrame | None, bool]
 
 def refuse_large(problem: Problem, policy: Policy) -> None:
     """ConfigurationError for a lattice above the stated limit."""
-    nodes, limit = lattice_size(problem), node_limit(problem, build_all(problem.models))
+    nodes, limit = lattice_size(problem), node_limit(problem, models_of(problem))
     if nodes > limit:
         advice = "raise min_level or lower max_level of some quasi-identifiers, or use fewer"
         raise ConfigurationError([Fault(policy.where, "columns", f"a lattice of {nodes:,} nodes", f"at most {limit:,}", advice)])
@@ -86,7 +86,7 @@ def _on_spark(policy: Policy, gathered: Gathered, kept: Materialised) -> tuple[_
     most = policy.settings.driver_megabytes * 1_000_000 // bytes_held(1, len(problem.hierarchies), len(problem.sensitive))
     cells = encode(gathered.cells, problem.hierarchies, len(problem.sensitive))
     checker = SparkChecker(
-        problem, build_all(problem.models), cells, width=WIDEST_WAVE, kept=kept, combinations=gathered.combinations, most_cells=most
+        problem, models_of(problem), cells, width=WIDEST_WAVE, kept=kept, combinations=gathered.combinations, most_cells=most
     )
     recoding = decide_with(problem, checker, gathered.whole)
     if not recoding.suppressed_rows:

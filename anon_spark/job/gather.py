@@ -203,6 +203,8 @@ def _problem(
     columns = policy.quasi_identifiers
     counted = {c.name: c for c in policy.of_role("sensitive")}
     names = tuple(raw.name for raw in bound.counted)
+    counts = values[len(hierarchies) :]
+    texts = tuple(ordered(known) for known in counts)
     return Problem(
         rows=rows,
         hierarchies=tuple(hierarchies),
@@ -212,7 +214,8 @@ def _problem(
         leaf_rows=tuple(_leaf_rows(h, known) for h, known in zip(hierarchies, values, strict=False)),
         models=policy.privacy,
         sensitive=names,
-        values=tuple(ordered(known) for known in values[len(hierarchies) :]),
+        values=texts,
+        totals=tuple(np.array([known[text] for text in line], np.int64) for known, line in zip(counts, texts, strict=True)),
         ignores_null=tuple(counted[name].nulls == "ignore" for name in names),
         limit=policy.suppression.limit,
         loss=policy.loss,

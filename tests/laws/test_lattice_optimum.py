@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -23,7 +23,7 @@ from anon_spark.domain.policy import ModelSpec
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import FullDomainRecoding, Levels
 from anon_spark.models.base import Model
-from anon_spark.models.registry import build_all
+from anon_spark.models.registry import models_of
 
 LOSSES = ("gcp", "distortion", "glm", "discernibility", "c-avg")
 
@@ -46,7 +46,7 @@ def random_hierarchy(rng: random.Random, column: str) -> Hierarchy:
 
 def random_models(rng: random.Random, sensitive: Sequence[str]) -> list[ModelSpec]:
     models = []
-    for kind in rng.sample(["k", "alpha", "alpha", "refined", "distinct", "frequency"], rng.randint(1, 3)):
+    for kind in rng.sample(["k", "k", "alpha", "alpha", "refined", "distinct", "frequency", *NEWER], rng.randint(1, 3)):
         column = rng.choice(sensitive)
         values = rng.choice([None, ("s0",), ("s0", "s1", "never")])
         alpha = Fraction(rng.randint(2, 10), 10)
@@ -54,9 +54,19 @@ def random_models(rng: random.Random, sensitive: Sequence[str]) -> list[ModelSpe
             models.append(model("k-anonymity", k=rng.randint(1, 5)))
         elif kind in ("alpha", "refined"):
             models.append(model("alpha-deassociation", column, alpha=alpha, values=values, refined=kind == "refined"))
+        elif kind in NEWER:
+            models.append(NEWER[kind](rng, column))
         else:
             models.append(model("l-diversity", column, kind=kind, l=rng.randint(1, 3)))
     return models
+
+
+NEWER: dict[str, Callable[[random.Random, str], ModelSpec]] = {
+    "entropy": lambda rng, column: model("l-diversity", column, kind="entropy", l=Fraction(rng.randint(10, 30), 10)),
+    "recursive": lambda rng, column: model(
+        "l-diversity", column, kind="recursive", l=rng.randint(1, 3), c=Fraction(rng.randint(2, 12), 4)
+    ),
+}
 
 
 def random_problem(rng: random.Random) -> tuple[Problem, FrequencySet]:
@@ -126,7 +136,7 @@ def outcome(
     try:
         if kind is None:
             return decide(problem, frequency)
-        checker = kind(problem, build_all(problem.models), frequency, cache_bytes=2000)
+        checker = kind(problem, models_of(problem), frequency, cache_bytes=2000)
         parts += [checker.part] if isinstance(checker, Parts) else []
         return decide_with(problem, checker, whole_table(problem, frequency))
     except InfeasibleError:
@@ -142,7 +152,7 @@ def agree(problem: Problem, frequency: FrequencySet, found: FullDomainRecoding |
     assert found.losses[problem.loss] == (loss if problem.k or problem.loss != "c-avg" else None)
     assert found.suppressed_rows == right.holding[levels]
     assert found.trace.minimal in (None, right.minimal())
-    if not problem.limit and not any(m.parameters.get("refined") for m in problem.models):
+    if not problem.limit and all(m.union_closed for m in models_of(problem)):
         assert found.trace.minimal is not None
     trace = found.trace
     assert trace.nodes == trace.checked + trace.marked + trace.pruned and min(trace.checked, trace.marked, trace.pruned) >= 0
@@ -157,7 +167,7 @@ def agree(problem: Problem, frequency: FrequencySet, found: FullDomainRecoding |
 
 def test_the_search_equals_exhaustive_search(full: bool) -> None:
     feasible, parts = 0, list[DriverPart]()
-    for seed in range(3000 if full else 300):
+    for seed in range(4000 if full else 400):
         problem, frequency = random_problem(random.Random(seed))
         right = exhaustive(problem, frequency)
         feasible += right.best is not None

@@ -24,7 +24,7 @@ from anon_spark.algorithms.star import star_holds
 from anon_spark.domain.errors import InfeasibleError
 from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.problem import Problem
-from anon_spark.models.registry import build_all
+from anon_spark.models.registry import models_of
 from anon_spark.plans import waves
 from anon_spark.plans.frequency import ROWS, cell_names
 from anon_spark.plans.local import local_table
@@ -53,7 +53,7 @@ def cells_of(spark: SparkSession, problem: Problem, frequency: FrequencySet) -> 
 
 def checker_of(spark: SparkSession, problem: Problem, frequency: FrequencySet, **more: Any) -> SparkChecker:
     encoded = encode(cells_of(spark, problem, frequency), problem.hierarchies, len(problem.sensitive))
-    return SparkChecker(problem, build_all(problem.models), encoded, **more)
+    return SparkChecker(problem, models_of(problem), encoded, **more)
 
 
 def shrink(patch: pytest.MonkeyPatch) -> None:
@@ -80,7 +80,7 @@ def asks(problem: Problem, frequency: FrequencySet) -> bool:
 
 
 def prunes(problem: Problem) -> bool:
-    models = build_all(problem.models)
+    models = models_of(problem)
     return pruning(models, problem.may_suppress) == models
 
 
@@ -118,7 +118,7 @@ def test_the_optimum_on_spark_equals_exhaustive_search(
 def test_no_more_cells_come_to_the_driver_than_may(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     shrink(monkeypatch)
     problem, frequency = next(problems(10_023, 1, 100))
-    here = LocalChecker(problem, build_all(problem.models), frequency)
+    here = LocalChecker(problem, models_of(problem), frequency)
     encoded = encode(cells_of(spark, problem, frequency), problem.hierarchies, len(problem.sensitive))
     whole = RolledSet(here.bottom, numbered(encoded, problem.values), len(frequency.count))
     levels = tuple(min(1, h.levels - 1) for h in problem.hierarchies)
@@ -137,7 +137,7 @@ def test_no_more_cells_come_to_the_driver_than_may(spark: SparkSession, monkeypa
 def test_verdicts_suppression_and_stars_agree_with_the_driver(spark: SparkSession) -> None:
     for seed in range(5):
         problem, frequency = random_problem(random.Random(20_000 + seed))
-        here, there = LocalChecker(problem, build_all(problem.models), frequency), checker_of(spark, problem, frequency, width=3)
+        here, there = LocalChecker(problem, models_of(problem), frequency), checker_of(spark, problem, frequency, width=3)
         nodes = [problem.min_levels, problem.max_levels, tuple(h.levels - 1 for h in problem.hierarchies), problem.min_levels]
         for one, other in zip(here.check(nodes), there.check(nodes), strict=True):
             assert [getattr(one, f) for f in FIELDS] == [getattr(other, f) for f in FIELDS], seed
