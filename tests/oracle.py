@@ -43,7 +43,7 @@ def exhaustive(problem: Problem, frequency: FrequencySet) -> Answer:
             classes[tuple(int(h.nodes[level][c]) for h, level, c in zip(problem.hierarchies, levels, codes, strict=True))].append(
                 (codes, values, n)
             )
-        kept = [members for members in classes.values() if all_hold(problem, members, cells)]
+        kept = [members for members in classes.values() if all_hold(problem, members, cells, levels)]
         rows = sum(n for members in kept for _, _, n in members)
         suppressed = problem.rows - rows
         if suppressed > floor(problem.limit * problem.rows) or not kept:
@@ -54,7 +54,12 @@ def exhaustive(problem: Problem, frequency: FrequencySet) -> Answer:
     return Answer(best, holding)
 
 
-def all_hold(problem: Problem, members: list, table: list) -> bool:
+def node(problem: Problem, i: int, levels: Levels, cell: tuple) -> int:
+    return int(problem.hierarchies[i].nodes[levels[i]][cell[0][i]])
+
+
+def all_hold(problem: Problem, members: list, table: list, levels: Levels | None = None) -> bool:
+    """Whether a class holds every model; levels: of the node it is of, None for a group of a local recoding."""
     size = sum(n for _, _, n in members)
     trees = problem.trees or (None,) * len(problem.models)
     for spec, tree in zip(problem.models, trees, strict=True):
@@ -63,7 +68,12 @@ def all_hold(problem: Problem, members: list, table: list) -> bool:
                 return False
             continue
         j = problem.sensitive.index(spec.column)
-        seen, whole = (histogram(problem, j, cells) for cells in (members, table))
+        own = members
+        if spec.model == "confidence-bound" and levels is not None:
+            given = [i for i, h in enumerate(problem.hierarchies) if h.column in spec.parameters["given"]]
+            own = [cell for cell in table if all(node(problem, i, levels, cell) == node(problem, i, levels, members[0]) for i in given)]
+        size = sum(n for _, _, n in own)
+        seen, whole = (histogram(problem, j, cells) for cells in (own, table))
         paths = None if tree is None else {v: [h[tree.nodes[i][tree.codes[v]]] for i, h in enumerate(tree.labels)] for v in whole}
         if not holds(spec, seen, size, whole, paths):
             return False

@@ -8,6 +8,7 @@ from anon_spark.algorithms.checker import Checker
 from anon_spark.algorithms.costing import kept_rows
 from anon_spark.algorithms.local_checker import LocalChecker
 from anon_spark.algorithms.search import Found, search
+from anon_spark.algorithms.templates import of_full_classes, with_templates
 from anon_spark.domain.counting import counted
 from anon_spark.domain.errors import InfeasibleError
 from anon_spark.domain.frequency import FrequencySet
@@ -21,8 +22,7 @@ from anon_spark.models.registry import models_of
 def decide(problem: Problem, frequency: FrequencySet) -> FullDomainRecoding:
     """The optimum over the lattice, decided in this process; InfeasibleError where it is proven that there is none."""
     refuse_infeasible(problem, whole_table(problem, frequency))
-    models = models_of(problem)
-    return _decided(problem, LocalChecker(problem, models, frequency))
+    return _decided(problem, with_templates(problem, models_of(problem), lambda some, _: LocalChecker(problem, some, frequency)))
 
 
 def decide_with(problem: Problem, checker: Checker, whole: Whole) -> FullDomainRecoding:
@@ -55,7 +55,7 @@ def refuse_infeasible(problem: Problem, whole: Whole) -> None:
 
 def failing_classes(problem: Problem, frequency: FrequencySet, levels: Levels) -> np.ndarray:
     """(f, d) int32 node numbers, at these levels, of the classes that fail some model: those whose rows are suppressed. Sorted."""
-    checker = LocalChecker(problem, models_of(problem), frequency)
+    checker = LocalChecker(problem, of_full_classes(problem, models_of(problem)), frequency)
     cells = checker.cells(levels)
     _, _, holds = checker.verdicts_of(cells)
     return np.ascontiguousarray(cells.classes()[:, ~holds].T)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from pyspark.sql import Column, Row
+from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from anon_spark.audit.classes import SIZE
@@ -19,6 +19,10 @@ MOST_DIGITS = 18
 NEAR, TINY = 1e-9, 1e-12
 
 
+Prepare = Callable[[DataFrame, Sequence[str]], DataFrame]
+"""(cells, the columns of labels) -> cells with more columns."""
+
+
 class NotAuditableError(ValueError):
     """The audit can't judge a model as it is asked for; the text says why."""
 
@@ -27,9 +31,9 @@ class NotAuditableError(ValueError):
 class Check:
     """One model over a table of classes.
 
-    statistic: aggregate over the cells of a class, named ``name`` there (None: the size serves); breaks: whether a class breaks
-    the model; tightness: what to sort by, worst class first; worst: aggregate over classes; read: its value -> the verdict's
-    figure; told: what to say of one class beside its size.
+    statistic: aggregate over the cells of a class, named ``name`` there (None: the size serves); prepare: adds what it needs to the
+    cells; breaks: whether a class breaks the model; tightness: what to sort by, worst class first; worst: aggregate over classes;
+    read: its value -> the verdict's figure; told: what to say of one class beside its size.
     """
 
     spec: ModelSpec
@@ -41,6 +45,7 @@ class Check:
     worst: Column
     read: Callable[[Any], int | Fraction | float | None]
     told: Callable[[Row], str]
+    prepare: Prepare | None = None
 
     @property
     def title(self) -> str:

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from anon_spark.audit.check import EXACT, Check, NotAuditableError, digits, of_shares, same, teller, whole
-from anon_spark.audit.classes import SIZE, Cells
+from anon_spark.audit.check import EXACT, Check, NotAuditableError, digits, fraction, of_shares, same, teller, whole
+from anon_spark.audit.classes import ROWS, SIZE, VALUE, WHICH, Cells
+from anon_spark.audit.distances import beta, closeness, delta
 from anon_spark.audit.diversity import entropy, recursive
+from anon_spark.audit.levels import epsilon_k, l_alpha, lambda_alpha_k
+from anon_spark.audit.table import Known, unknown
 from anon_spark.domain.counting import counted
 from anon_spark.domain.policy import ModelSpec
 
 
-def check_of(spec: ModelSpec, column: str | None, cells: Cells | None, name: str) -> Check:
-    """The check of a model. Raises NotAuditableError for models and parameters that the audit doesn't know."""
+def check_of(
+    spec: ModelSpec, column: str | None, cells: Cells | None, name: str, known: Callable[[], Known] = unknown, where: str = "",
+    given: Sequence[int] | None = None,
+) -> Check:  # fmt: skip
+    """The check of a model.  known: the table's distribution of the column, asked for only where the model compares classes with it;
+    where: the configuration, for messages; given: the places of the labels whose classes a confidence bound is asked of, None for all.
+
+    Raises NotAuditableError for models and parameters that the audit doesn't know, and where a distribution is not known.
+    """
     kind = spec.parameters.get("kind") or "distinct"
     if spec.model == "k-anonymity":
         return _k_anonymity(spec, name)
@@ -30,7 +42,20 @@ def check_of(spec: ModelSpec, column: str | None, cells: Cells | None, name: str
         return entropy(spec, column, cells, name)
     if spec.model == "l-diversity" and kind == "recursive":
         return recursive(spec, column, cells, name)
+    if spec.model == "t-closeness":
+        return closeness(spec, column, cells, known(), name, where)
+    if spec.model == "delta-disclosure":
+        return delta(spec, column, cells, known(), name)
+    if spec.model == "beta-likeness":
+        return beta(spec, column, cells, known(), name)
+    if spec.model == "confidence-bound":
+        return _confidence(spec, column, cells, name, given)
+    if spec.model in LEVELLED:
+        return LEVELLED[spec.model](spec, column, cells, known, name)
     raise NotAuditableError("the audit does not know this model")
+
+
+LEVELLED = {"epsilon-k-sensitivity": epsilon_k, "l-alpha-diversity": l_alpha, "lambda-alpha-k": lambda_alpha_k}
 
 
 def _k_anonymity(spec: ModelSpec, name: str) -> Check:
@@ -54,6 +79,24 @@ def _frequency(spec: ModelSpec, column: str, cells: Cells, name: str) -> Check:
     """max |(E,s)| <= |E| / l (METHODS 1.7)."""
     breaks = F.col(name).cast(EXACT) * digits(whole(spec, "l")) > F.col(SIZE).cast(EXACT)
     return of_shares(spec, column, name, cells.largest(None), breaks)
+
+
+def _confidence(spec: ModelSpec, column: str, cells: Cells, name: str, given: Sequence[int] | None) -> Check:
+    """p(s | given) <= h in every class of the given labels (METHODS 1.14); a full class breaks it with the class it belongs to."""
+    h, value = Fraction(str(spec.parameters["h"])), str(spec.parameters["value"])
+
+    def prepare(frame: DataFrame, keys: Sequence[str]) -> DataFrame:
+        same = Window.partitionBy(WHICH, *(key for place, key in enumerate(keys) if given is None or place in given))
+        mine = F.sum(F.when(F.coalesce(F.col(VALUE) == value, F.lit(False)), F.col(ROWS)).otherwise(0)).over(same)
+        return frame.withColumns({f"{name}_most": mine, f"{name}_of": F.sum(ROWS).over(same)})
+
+    of_mine = F.col(WHICH) == cells.which
+    parts = [F.max(F.when(of_mine, F.col(f"{name}_{part}"))).alias(part) for part in ("most", "of")]
+    most, rows = F.col(f"{name}.most"), F.col(f"{name}.of")
+    breaks = F.coalesce(most.cast(EXACT) * digits(h.denominator) > rows.cast(EXACT) * digits(h.numerator), F.lit(True))
+    ratio = most.cast("double") / rows.cast("double")
+    told = teller(lambda row: f"{row[name]['most']} of {row[name]['of']} rows with the value")
+    return Check(spec, column, name, F.struct(*parts), breaks, ratio.desc(), F.max_by(F.col(name), ratio), fraction, told, prepare)
 
 
 def _distinct(spec: ModelSpec, column: str, cells: Cells, name: str) -> Check:

@@ -27,13 +27,6 @@ NOT_BUILT: tuple[tuple[str, object], ...] = (
     ("output.format", "jdbc"),
     ("output.partition_by", ANY),
     ("columns.*.role", "person"),
-    ("privacy.*.model", "t-closeness"),
-    ("privacy.*.model", "delta-disclosure"),
-    ("privacy.*.model", "beta-likeness"),
-    ("privacy.*.model", "epsilon-k-sensitivity"),
-    ("privacy.*.model", "l-alpha-diversity"),
-    ("privacy.*.model", "lambda-alpha-k"),
-    ("privacy.*.model", "confidence-bound"),
 )
 
 

@@ -18,8 +18,8 @@ from anon_spark.models.base import Counted, Judged, Model, Statistic, Whole
 
 WIDEST = 2**62
 """Whole numbers below it are int64; where a model's products may reach it, it counts in Python's."""
-SCALE = 2**30
-"""Units of a shortfall that is a real number."""
+SCALE, MOST = 2**20, 2.0**24
+"""Units of a shortfall that is a real number, and the largest that is told: sums over some 100,000 values are int64."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +72,13 @@ class ClassHistograms:
     def most(self, line: np.ndarray) -> np.ndarray:
         """(g,) the largest of a (c,) line of numbers >= 0 over the cells of each class; 0 where it has none."""
         return self._each(np.maximum, line)
+
+    def of_classes(self, chosen: np.ndarray) -> ClassHistograms:
+        """Some classes alone.  chosen: (h,) their numbers, ascending."""
+        place = np.full(len(self.size), -1)
+        place[chosen] = np.arange(len(chosen))
+        kept = place[self.of] >= 0
+        return ClassHistograms(self.size[chosen], place[self.of[kept]], self.number[kept], self.count[kept])
 
     def _each(self, function: np.ufunc, line: np.ndarray) -> np.ndarray:
         found = np.zeros(len(self.size), line.dtype)
@@ -146,4 +153,4 @@ def whole(line: np.ndarray) -> np.ndarray:
 
 def scaled(short: np.ndarray, breaks: np.ndarray) -> np.ndarray:
     """Real shortfalls as whole numbers, at least 1 where a class breaks the model and 0 where it does not."""
-    return np.where(breaks, np.maximum(np.ceil(np.clip(short, 0, 2.0**30) * SCALE), 1), 0).astype(np.int64)
+    return np.where(breaks, np.maximum(np.ceil(np.clip(short, 0, MOST) * SCALE), 1), 0).astype(np.int64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -14,10 +15,15 @@ from anon_spark.domain.policy import ModelSpec
 from anon_spark.domain.problem import Problem
 from anon_spark.models.alpha_deassociation import AlphaDeassociation, RefinedAlphaDeassociation
 from anon_spark.models.base import Model, exact
+from anon_spark.models.closeness import EqualCloseness, HierarchicalCloseness, OrderedCloseness
+from anon_spark.models.confidence import ConfidenceBound
 from anon_spark.models.entropy_l import EntropyLDiversity, RecursiveLDiversity
 from anon_spark.models.histogram import Known
 from anon_spark.models.k_anonymity import KAnonymity
 from anon_spark.models.l_diversity import DistinctLDiversity, FrequencyLDiversity
+from anon_spark.models.levels import Graded, graded
+from anon_spark.models.relative import BetaLikeness, DeltaDisclosure
+from anon_spark.models.sensitivity import EpsilonSensitivity, LevelShares, WeightedRows
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,19 @@ class Asked:
             raise InternalError(f"{self.spec.model} was not bound to the values of {self.column}")
         return self.columns[self.column]
 
+    @property
+    def bound_tree(self) -> Hierarchy:
+        """The tree over the column's values."""
+        if self.tree is None:
+            raise InternalError(f"{self.spec.model} was not bound to a hierarchy of {self.column}")
+        return self.tree
+
+    @cached_property
+    def levels(self) -> Graded:
+        """The column's values by sensitivity."""
+        given = self.spec.parameters
+        return graded(self.known, given["levels"], given.get("weights"), given.get("b"))
+
     def whole(self, key: str) -> int:
         return int(str(self.spec.parameters[key]))
 
@@ -56,6 +75,17 @@ def _alpha_deassociation(asked: Asked) -> tuple[Model, ...]:
     return (kind(asked.column, asked.exact("alpha"), listed),)
 
 
+def _given(asked: Asked) -> tuple[str, ...]:
+    return tuple(str(name) for name in asked.spec.parameters["given"])  # type: ignore[attr-defined]
+
+
+def _shares(asked: Asked) -> tuple[Fraction, ...]:
+    """lambda * alpha of each level; of a level without a lambda, which no value is on, nothing."""
+    given: Mapping[str, Fraction] = asked.spec.parameters["lambda"]  # type: ignore[assignment]
+    levels = range(1, len(asked.levels.sensitivity) + 1)
+    return tuple(exact(given.get(str(level), 0)) * asked.exact("alpha") for level in levels)
+
+
 def _l_diversity(asked: Asked) -> tuple[Model, ...]:
     return (DIVERSITIES[str(asked.spec.parameters.get("kind", "distinct"))](asked),)
 
@@ -66,10 +96,35 @@ DIVERSITIES: dict[str, Callable[[Asked], Model]] = {
     "entropy": lambda asked: EntropyLDiversity(asked.known, asked.exact("l")),
     "recursive": lambda asked: RecursiveLDiversity(asked.known, asked.whole("l"), asked.exact("c")),
 }
+CLOSENESS: dict[str, Callable[[Asked], Model]] = {
+    "equal": lambda asked: EqualCloseness(asked.known, asked.exact("t")),
+    "ordered": lambda asked: OrderedCloseness(asked.known, asked.exact("t")),
+    "hierarchical": lambda asked: HierarchicalCloseness(asked.known, asked.exact("t"), asked.bound_tree),
+}
 BUILDERS: dict[str, Callable[[Asked], tuple[Model, ...]]] = {
     "k-anonymity": lambda asked: (KAnonymity(asked.whole("k")),),
     "alpha-deassociation": _alpha_deassociation,
     "l-diversity": _l_diversity,
+    "t-closeness": lambda asked: (CLOSENESS[str(asked.spec.parameters.get("distance") or "equal")](asked),),
+    "delta-disclosure": lambda asked: (DeltaDisclosure(asked.known, asked.exact("delta")),),
+    "confidence-bound": lambda asked: (
+        ConfidenceBound(asked.column, asked.exact("h"), (str(asked.spec.parameters["value"]),), _given(asked)),
+    ),
+    "epsilon-k-sensitivity": lambda asked: (
+        KAnonymity(asked.whole("k")),
+        EpsilonSensitivity(asked.levels, asked.exact("epsilon"), asked.whole("k")),
+    ),
+    "l-alpha-diversity": lambda asked: (
+        DistinctLDiversity(asked.column, asked.whole("l")),
+        WeightedRows(asked.levels, asked.exact("alpha")),
+    ),
+    "lambda-alpha-k": lambda asked: (
+        KAnonymity(asked.whole("k")),
+        LevelShares(asked.levels, asked.exact("alpha"), _shares(asked)),
+    ),
+    "beta-likeness": lambda asked: (
+        BetaLikeness(asked.known, asked.exact("beta"), asked.spec.parameters.get("kind") == "enhanced"),
+    ),
 }
 
 
