@@ -11,6 +11,9 @@ from anon_spark.domain.problem import Problem
 from anon_spark.kernels.rollup import WIDEST_KEY, Histograms, holds_all, roll_up, statistics
 from anon_spark.models.base import Counted, Model, Size
 
+MOST_COUNTS = 4_000_000
+"""Counts of histograms side by side that are held at a time, some 100 MB with what is made of them."""
+
 
 def holding(problem: Problem, models: Sequence[Model], sensitive: np.ndarray, dealt: Dealt) -> np.ndarray:
     """(g,) bool: which of groups 0 to g - 1 hold every model.  sensitive: (c, s) numbers of each cell."""
@@ -24,8 +27,8 @@ def holding(problem: Problem, models: Sequence[Model], sensitive: np.ndarray, de
 class Kinds:
     """Cells told apart by what the models see of them.
 
-    of: (c,) int64 kind of each cell. numbers: for each histogram that some model reads (kinds,) the value that a kind counts as, -1
-    for none.
+    of: (c,) int64 kind of each cell; count: how many kinds there are. numbers: for each histogram that some model reads (kinds,) the
+    value that a kind counts as, -1 for none.
     """
 
     def __init__(self, problem: Problem, models: Sequence[Model], sensitive: np.ndarray):
@@ -36,7 +39,7 @@ class Kinds:
             j = problem.sensitive.index(one.column)
             lines.append(np.where(histograms.counted(j, one.values)[sensitive[:, j]], sensitive[:, j], -1))
         kinds, of = np.unique(np.stack(lines, axis=1), axis=0, return_inverse=True)
-        self.of = of.ravel()
+        self.of, self.count = of.ravel(), len(kinds)
         self.numbers: dict[Counted, np.ndarray] = {one: kinds[:, 1 + i] for i, one in enumerate(self.counted)}
 
 
@@ -72,6 +75,10 @@ class Tally:
 
         lost, won: (n,) places among ``kinds``; their number for none.
         """
+        step = max(MOST_COUNTS // max(len(self.kinds), 1), 1)
+        if len(group) > step:
+            parts = [slice(a, a + step) for a in range(0, len(group), step)]
+            return np.concatenate([self.after(group[part], lost[part], won[part], q) for part in parts])
         counts = self.counts[group]
         for kind, by in ((lost, -q), (won, q)):
             some = np.flatnonzero(kind < len(self.kinds))

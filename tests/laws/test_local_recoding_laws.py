@@ -15,7 +15,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracle import all_hold
 
-from anon_spark.algorithms import local_recoding
+from anon_spark.algorithms import local_exchange, local_recoding, local_tally
 from anon_spark.algorithms.local_recoding import decide_local
 from anon_spark.domain.errors import NoneFoundError
 from anon_spark.domain.frequency import FrequencySet
@@ -164,6 +164,21 @@ def test_other_models_hold_after_repair(rows: list, k: int, asked: object) -> No
         return
     for group in check(problem, frequency, found).values():
         assert group.total() >= k
+        assert all_hold(problem, [(None, [value], n) for value, n in group.items()], whole)
+
+
+def test_many_kinds_are_looked_at_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sensitive value of its own in every row: memory is bounded by what is looked at, and every group still holds."""
+    monkeypatch.setattr(local_exchange, "MOST_KINDS", 20)
+    monkeypatch.setattr(local_exchange, "FEW_TOGETHER", 2)
+    monkeypatch.setattr(local_tally, "MOST_COUNTS", 50)
+    rows = [("abcdef"[i % 6], list(PLACES)[i % 5], "xyz"[i % 3], f"{i // 2:02}") for i in range(80)]
+    asked = model("t-closeness", "s", t=Fraction(1, 5), distance="ordered")
+    problem, frequency = tables(rows, [model("k-anonymity", k=4), asked])
+    whole = [(None, line, int(n)) for line, n in zip(frequency.sensitive.tolist(), frequency.count.tolist(), strict=True)]
+    groups = check(problem, frequency, decide_local(problem, frequency)).values()
+    assert len(groups) > 2
+    for group in groups:
         assert all_hold(problem, [(None, [value], n) for value, n in group.items()], whole)
 
 
