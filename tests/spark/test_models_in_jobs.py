@@ -102,7 +102,9 @@ def test_check_tells_the_tightest_parameters_and_every_fault(spark: SparkSession
     """Of 70 rows: what can hold of each model, which sensitive value stands in the way, and nothing is searched."""
     rows = rows_of(3)
     counts = Counter(row[3] for row in rows)
-    asked = [*MODELS[:-1], {"model": "l-diversity", "kind": "entropy", "l": 3.9, "column": "illness"}]
+    lines = (";".join(path) for path in TREE.values())
+    hierarchical = {**MODELS[-1], "hierarchy": tree(tmp_path, "illness", *lines)}
+    asked = [*MODELS[:-1], hierarchical, {"model": "l-diversity", "kind": "entropy", "l": 3.9, "column": "illness"}]
     plan = check(spark, policy(COLUMNS, k=3, models=asked, staging=tmp_path), spark.createDataFrame(rows, SCHEMA))
     told = render_plan(plan)
     assert plan.tightest[0] == "k-anonymity: k up to 70"

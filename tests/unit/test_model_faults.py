@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from hierarchies import bind as bound_table
 from hierarchies import flat, model
 
+from anon_spark.audit.words import figure
 from anon_spark.config.load import parse
 from anon_spark.domain.errors import ConfigurationError, DataError
 from anon_spark.domain.policy import Column, FileHierarchy, FlatHierarchy, Policy
@@ -18,6 +20,7 @@ from anon_spark.domain.problem import Problem
 from anon_spark.job.bind_models import bind_models, model_tree
 from anon_spark.job.schema import BoundSchema
 from anon_spark.plans.columns import RawColumn
+from anon_spark.report import words
 
 
 def faults(asked: Mapping[str, Any], job: str = "lattice", **more: Any) -> list[tuple[str, str]]:
@@ -101,3 +104,10 @@ def test_a_value_without_level_or_leaf_is_the_datas_fault() -> None:
     assert "HIV" not in str(caught.value)
     whole = bind_models(policy, replace(bound, counted=raw), problem, {model_tree(0): [["flu", "*"], ["HIV", "*"]]})
     assert whole.trees[0] is not None and whole.trees[0].levels == 2 and np.array_equal(whole.totals[0], [2, 1])
+
+
+def test_parameters_are_told_as_they_were_written() -> None:
+    assert figure({"flu": Fraction(1), "HIV": Fraction(5, 2)}) == "flu: 1, HIV: 2.5"
+    assert figure(FileHierarchy(path="conf/s.csv")) == "conf/s.csv" and figure(("q", "r")) == "q, r"
+    told = words.model("t-closeness", {"t": Fraction(1, 5), "hierarchy": FileHierarchy(path="conf/s.csv"), "levels": {"flu": Fraction(1)}})
+    assert told == "t-closeness (t = 0.2, hierarchy = conf/s.csv, levels = flu = 1)"
