@@ -94,6 +94,7 @@ def bind(
         "min_levels": (0,) * d,
         "max_levels": tuple(h.levels - 1 for h in hierarchies),
         "ignores_null": (False,) * len(sensitive),
+        "totals": tuple(np.bincount(table[:, d + j], weights=count).astype(np.int64) for j in range(len(sensitive))),
     }
     problem = Problem(
         rows=len(rows), hierarchies=tuple(hierarchies), leaf_rows=leaf_rows, models=tuple(models), sensitive=tuple(sensitive),

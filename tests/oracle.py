@@ -6,7 +6,9 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from math import ceil, floor
+from math import floor
+
+from brute import holds
 
 from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.problem import Problem
@@ -41,7 +43,7 @@ def exhaustive(problem: Problem, frequency: FrequencySet) -> Answer:
             classes[tuple(int(h.nodes[level][c]) for h, level, c in zip(problem.hierarchies, levels, codes, strict=True))].append(
                 (codes, values, n)
             )
-        kept = [members for members in classes.values() if all_hold(problem, members)]
+        kept = [members for members in classes.values() if all_hold(problem, members, cells, levels)]
         rows = sum(n for members in kept for _, _, n in members)
         suppressed = problem.rows - rows
         if suppressed > floor(problem.limit * problem.rows) or not kept:
@@ -52,32 +54,40 @@ def exhaustive(problem: Problem, frequency: FrequencySet) -> Answer:
     return Answer(best, holding)
 
 
-def all_hold(problem: Problem, members: list) -> bool:
+def node(problem: Problem, i: int, levels: Levels, cell: tuple) -> int:
+    return int(problem.hierarchies[i].nodes[levels[i]][cell[0][i]])
+
+
+def all_hold(problem: Problem, members: list, table: list, levels: Levels | None = None) -> bool:
+    """Whether a class holds every model; levels: of the node it is of, None for a group of a local recoding."""
     size = sum(n for _, _, n in members)
-    for spec in problem.models:
-        if spec.model == "k-anonymity":
-            if size < spec.parameters["k"]:
+    trees = problem.trees or (None,) * len(problem.models)
+    for spec, tree in zip(problem.models, trees, strict=True):
+        if spec.column is None:
+            if not holds(spec, Counter(), size, Counter()):
                 return False
             continue
         j = problem.sensitive.index(spec.column)
-        histogram: Counter = Counter()
-        for _, values, n in members:
-            text = problem.values[j][values[j]]
-            if not (text is None and problem.ignores_null[j]):
-                histogram[text] += n
-        listed = spec.parameters.get("values")
-        counts = list(histogram.values()) if listed is None else [histogram[v] for v in listed]
-        if spec.model == "alpha-deassociation":
-            most = spec.parameters["alpha"] * size
-            most = ceil(most) if spec.parameters.get("refined") else most
-            if any(n > most for n in counts):
-                return False
-        elif spec.parameters["kind"] == "distinct":
-            if len(histogram) < spec.parameters["l"]:
-                return False
-        elif any(n > Fraction(size, spec.parameters["l"]) for n in counts):
+        own = members
+        if spec.model == "confidence-bound" and levels is not None:
+            given = [i for i, h in enumerate(problem.hierarchies) if h.column in spec.parameters["given"]]
+            own = [cell for cell in table if all(node(problem, i, levels, cell) == node(problem, i, levels, members[0]) for i in given)]
+        size = sum(n for _, _, n in own)
+        seen, whole = (histogram(problem, j, cells) for cells in (own, table))
+        paths = None if tree is None else {v: [h[tree.nodes[i][tree.codes[v]]] for i, h in enumerate(tree.labels)] for v in whole}
+        if not holds(spec, seen, size, whole, paths):
             return False
     return True
+
+
+def histogram(problem: Problem, j: int, cells: list) -> Counter:
+    """Rows by counted value of one sensitive column."""
+    found: Counter = Counter()
+    for _, values, n in cells:
+        text = problem.values[j][values[j]]
+        if not (text is None and problem.ignores_null[j]):
+            found[text] += n
+    return found
 
 
 def loss_of(problem: Problem, levels: Levels, cells: list, kept: list) -> Fraction:

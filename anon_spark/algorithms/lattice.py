@@ -8,6 +8,7 @@ from anon_spark.algorithms.checker import Checker
 from anon_spark.algorithms.costing import kept_rows
 from anon_spark.algorithms.local_checker import LocalChecker
 from anon_spark.algorithms.search import Found, search
+from anon_spark.algorithms.templates import of_full_classes, with_templates
 from anon_spark.domain.counting import counted
 from anon_spark.domain.errors import InfeasibleError
 from anon_spark.domain.frequency import FrequencySet
@@ -15,14 +16,13 @@ from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import FullDomainRecoding, Levels
 from anon_spark.metrics.losses import LossTable
 from anon_spark.models.base import Whole
-from anon_spark.models.registry import build_all
+from anon_spark.models.registry import models_of
 
 
 def decide(problem: Problem, frequency: FrequencySet) -> FullDomainRecoding:
     """The optimum over the lattice, decided in this process; InfeasibleError where it is proven that there is none."""
     refuse_infeasible(problem, whole_table(problem, frequency))
-    models = build_all(problem.models)
-    return _decided(problem, LocalChecker(problem, models, frequency))
+    return _decided(problem, with_templates(problem, models_of(problem), lambda some, _: LocalChecker(problem, some, frequency)))
 
 
 def decide_with(problem: Problem, checker: Checker, whole: Whole) -> FullDomainRecoding:
@@ -48,14 +48,14 @@ def refuse_infeasible(problem: Problem, whole: Whole) -> None:
     """Raise InfeasibleError, with the figures of every model concerned, where Lemma 1 leaves nothing to search (METHODS 1)."""
     if whole.rows == 0:
         raise InfeasibleError("the input has no rows: there is nothing to publish")
-    refusals = [said for model in build_all(problem.models) if (said := model.infeasible(whole, problem.may_suppress))]
+    refusals = [said for model in models_of(problem) if (said := model.infeasible(whole, problem.may_suppress))]
     if refusals:
         raise InfeasibleError("; ".join(dict.fromkeys(refusals)))
 
 
 def failing_classes(problem: Problem, frequency: FrequencySet, levels: Levels) -> np.ndarray:
     """(f, d) int32 node numbers, at these levels, of the classes that fail some model: those whose rows are suppressed. Sorted."""
-    checker = LocalChecker(problem, build_all(problem.models), frequency)
+    checker = LocalChecker(problem, of_full_classes(problem, models_of(problem)), frequency)
     cells = checker.cells(levels)
     _, _, holds = checker.verdicts_of(cells)
     return np.ascontiguousarray(cells.classes()[:, ~holds].T)
@@ -63,7 +63,7 @@ def failing_classes(problem: Problem, frequency: FrequencySet, levels: Levels) -
 
 def _decided(problem: Problem, checker: Checker) -> FullDomainRecoding:
     table = LossTable(problem)
-    found = search(problem, build_all(problem.models), checker, table)
+    found = search(problem, models_of(problem), checker, table)
     if found.levels is None or found.verdict is None:
         raise InfeasibleError(_exhausted(problem, checker, found))
     verdict, kept = found.verdict, kept_rows(problem, found.verdict)

@@ -8,7 +8,7 @@ import numpy as np
 
 from anon_spark.algorithms.local_groups import Dealt, join_alike
 from anon_spark.algorithms.local_mend import exchanged
-from anon_spark.algorithms.local_repair import RepairedGroups, kept_by_unions, repair
+from anon_spark.algorithms.local_repair import RepairedGroups, repair
 from anon_spark.algorithms.local_tally import holding
 from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.problem import Problem
@@ -27,7 +27,7 @@ def repair_within(
     holds = holding(problem, models, cells.sensitive, dealt)
     if holds.all():
         return dealt, ~holds
-    kept = [kept_by_unions(model) for model in models]
+    kept = [model.merged_under for model in models]
     one = Dealt(dealt.cell, dealt.combination, np.zeros_like(dealt.group), dealt.held)
     if holding(problem, kept, cells.sensitive, one).all():
         dealt, _ = repair(problem, models, cells, codes, dealt)

@@ -18,7 +18,7 @@ from anon_spark.kernels.local.cuts import axes_of, cut_blocks
 from anon_spark.kernels.local.improve import Parts
 from anon_spark.kernels.local.swift import swift
 from anon_spark.kernels.local.tree import Tree
-from anon_spark.models.registry import build_all
+from anon_spark.models.registry import models_of
 from anon_spark.plans.block_lines import GROUP, HELD, ROWS, code_names, value_names
 
 SLACK = 1.25
@@ -122,7 +122,7 @@ def checked(work: Pass, cells: Cells, dealt: Dealt) -> tuple[Dealt, np.ndarray]:
     """Groups that print alike joined, models mended inside the block; which groups still break one."""
     dealt = join_alike(work.problem, cells.codes, dealt)
     held = FrequencySet(cells.codes[cells.combination], cells.sensitive, cells.rows)
-    return repair_within(work.problem, build_all(work.problem.models), held, cells.codes, dealt)
+    return repair_within(work.problem, models_of(work.problem), held, cells.codes, dealt)
 
 
 def batches_by(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.Table]:

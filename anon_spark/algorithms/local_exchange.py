@@ -24,8 +24,10 @@ BATCH = 256
 """Steps whose models are looked at together, the best first."""
 WORTH = -0.5
 """Units of loss, which are whole numbers, below which a step lowers the loss."""
-COUNTED_TOGETHER = 4096
-"""Groups whose histograms are held at a time."""
+COUNTED_TOGETHER, FEW_TOGETHER = 4096, 64
+"""Groups whose histograms are held at a time; where cells are of many kinds, fewer."""
+MOST_KINDS = 4096
+"""Kinds of cells that a histogram may have a column for; where there are more, fewer groups are looked at together."""
 
 
 class Step(NamedTuple):
@@ -88,8 +90,9 @@ class Exchange:
     def broken(self) -> list[int]:
         """Groups that break a model, in order."""
         alive, found = np.flatnonzero(self.state.size[: self.groups]), []
-        for a in range(0, len(alive), COUNTED_TOGETHER):
-            some = alive[a : a + COUNTED_TOGETHER]
+        together = COUNTED_TOGETHER if self.kinds.count <= MOST_KINDS else FEW_TOGETHER
+        for a in range(0, len(alive), together):
+            some = alive[a : a + together]
             found += some[self.tally(some).now.any(axis=1)].tolist()
         return found
 
@@ -112,7 +115,13 @@ class Exchange:
         own = np.argsort(cost, kind="stable")[: count // 2]
         theirs = np.argsort(np.maximum(size, 1) * (cost - self.state.cost[:n]), kind="stable")[: count // 2]
         near = np.union1d(own, theirs)
-        return near[np.isfinite(cost[near])]
+        near = near[np.isfinite(cost[near])]
+        if self.kinds.count <= MOST_KINDS:
+            return near
+        # histograms side by side have a column a kind: the nearest alone, as far as these are few
+        near = near[np.argsort(cost[near], kind="stable")]
+        held = np.bincount(self.state.group[members_of(self.state, near)], minlength=n)[near]
+        return np.sort(near[: max(int(np.searchsorted(np.cumsum(held), MOST_KINDS)), 1)])
 
     def merge_of(self, g: int, near: np.ndarray, tally: Tally) -> tuple[float, int]:
         """The least loss added by a merge with one near with which the models hold, and with which; infinite and -1 for none."""

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from anon_spark.algorithms.local_groups import Dealt, looks
-from anon_spark.algorithms.local_repair import RepairedGroups, kept_by_unions
+from anon_spark.algorithms.local_repair import RepairedGroups
 from anon_spark.algorithms.local_tally import holding
 from anon_spark.domain.errors import NoneFoundError
 from anon_spark.domain.frequency import FrequencySet
@@ -69,7 +69,7 @@ def merge(problem: Problem, models: Sequence[Model], classes: Classes, broken: n
     groups = _as_cells(problem, models, classes)
     # None found: these classes as one still break a model, and the caller looks further away.
     with suppress(NoneFoundError):
-        groups.mend(np.flatnonzero(broken).tolist(), [kept_by_unions(model) for model in models])
+        groups.mend(np.flatnonzero(broken).tolist(), [model.merged_under for model in models])
     moves: dict[int, int] = {}
     for g in np.flatnonzero(groups.alive):
         members = np.unique(groups.parts.group[groups.members[g]])

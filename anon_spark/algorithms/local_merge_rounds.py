@@ -12,10 +12,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from anon_spark.algorithms.local_merge import NEAREST, Classes, breaking, classes_from, looked, merge, nearest
+from anon_spark.algorithms.local_repair import none_found
 from anon_spark.domain.errors import NoneFoundError
 from anon_spark.domain.problem import Problem
 from anon_spark.models.base import Model
-from anon_spark.models.registry import build_all
+from anon_spark.models.registry import models_of
 from anon_spark.plans import blocks as plans
 from anon_spark.plans.block_lines import BROKEN, GROUP
 from anon_spark.plans.fetch import fetch_arrow, fetch_row
@@ -67,7 +68,7 @@ class _Stage:
     def __init__(self, problem: Problem, last: DataFrame, kept: Materialised, driver_bytes: int):
         self.problem, self.last, self.kept = problem, last, kept
         self.columns, self.sensitive = len(problem.hierarchies), len(problem.sensitive)
-        self.models: Sequence[Model] = build_all(problem.models)
+        self.models: Sequence[Model] = models_of(problem)
         self.most = max(driver_bytes // BYTES_A_CLASS, 2)
         self.moves: DataFrame | None = None
         self._take(plans.groups_of(last, self.columns))
@@ -92,7 +93,7 @@ class _Stage:
         others = frame.groupBy("group").agg(near.alias("near")).select(F.explode("near.other").alias("other")).distinct()
         numbers = np.union1d(broken.number, fetch_arrow(others)["other"].to_numpy().astype(np.int64))
         if len(numbers) == len(broken.number) == 1:
-            raise NoneFoundError("all rows as one group still break a model that groups were merged for; none was found")
+            raise none_found(self.problem)
         chosen = local_table(self.last.sparkSession, pa.table({GROUP: pa.array(numbers, pa.int64())}))
         found = self._fetched(chosen, len(numbers))
         return merge(self.problem, self.models, found, np.isin(found.number, broken.number))

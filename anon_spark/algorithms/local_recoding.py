@@ -21,7 +21,7 @@ from anon_spark.kernels.local.cuts import Axes, axes_of, cut_blocks
 from anon_spark.kernels.local.improve import Parts, improve, pooled
 from anon_spark.kernels.local.prepare import ladders, prepare
 from anon_spark.kernels.local.swift import swift
-from anon_spark.models.registry import build_all
+from anon_spark.models.registry import models_of
 
 WIDEST_BLOCK, NARROWEST_BLOCK = 16_000, 1_000
 WIDEST_REGION = 64_000
@@ -52,7 +52,7 @@ def decide_local(problem: Problem, frequency: FrequencySet, block_combinations: 
     most = block_combinations or block_size(len(codes))
     parts, blocks, steps = group_cells(problem, codes, rows, most)
     dealt = join_alike(problem, codes, deal(parts, combination.ravel(), sorted_set.count))
-    models = build_all(problem.models)
+    models = models_of(problem)
     dealt, told = repair(problem, models, sorted_set, codes, dealt)
     kept, more = suppress(problem, models, sorted_set, codes, dealt)
     star = len(kept.cell) > 0 and star_holds(problem, models, sorted_set, codes, kept)

@@ -17,8 +17,8 @@ from anon_spark.kernels.local.bisect import MOST_SEEDS, Pool, best_bisection, ga
 from anon_spark.kernels.local.boxes import Boxes, box_cost, union_costs, widen
 from anon_spark.kernels.local.prepare import prepare
 from anon_spark.kernels.local.state import new_state
-from anon_spark.models.alpha_deassociation import AlphaDeassociation, RefinedAlphaDeassociation
-from anon_spark.models.base import Distinct, Largest, Model, Size, Statistic
+from anon_spark.models.base import Distinct, Judged, Largest, Model, Size, Statistic
+from anon_spark.models.histogram import ClassHistograms
 
 EXCHANGES = 4
 """Times that rows are exchanged before what still breaks a model is merged."""
@@ -33,9 +33,9 @@ def repair(
     was done, in sentences.
 
     Ends because exchanges come a few times at most, and then each merge leaves one group less. Models that unions keep hold at the
-    latest when all is one group, as the whole table does. Groups exchange rows under refined alpha itself, but merge under plain
-    alpha, which implies it and which unions keep. Raises NoneFoundError where even the whole table as one group breaks what merges
-    were to mend.
+    latest when all is one group, as the whole table does. Groups exchange rows under the models themselves, but merge under those
+    that imply them and that unions keep (``Model.merged_under``: plain alpha for refined alpha). Raises NoneFoundError where even the
+    whole table as one group breaks what merges were to mend.
     """
     told: list[str] = []
     for _ in range(EXCHANGES):
@@ -49,7 +49,7 @@ def repair(
         broken = np.flatnonzero(~holding(problem, models, cells.sensitive, dealt)).tolist()
         if not broken:
             return dealt, tuple(told)
-        groups.mend(broken, [kept_by_unions(model) for model in models])
+        groups.mend(broken, [model.merged_under for model in models])
         whole = groups.dealt()
         splits = groups.split()
         dealt = join_alike(problem, codes, groups.dealt())
@@ -59,11 +59,13 @@ def repair(
         told.append(f"{len(broken)} groups still broke a model: {groups.merges} merges, then {splits} splits")
 
 
-def kept_by_unions(model: Model) -> Model:
-    """The model itself, or the plain one that implies a refined alpha and that unions keep."""
-    if isinstance(model, RefinedAlphaDeassociation):
-        return AlphaDeassociation(model.column, model.alpha, model.values)
-    return model
+def none_found(problem: Problem) -> NoneFoundError:
+    """All rows are one group, and it breaks a model: which proves nothing where unions do not keep it."""
+    asked = ", ".join(dict.fromkeys(spec.model for spec in problem.models))
+    return NoneFoundError(
+        f"groups that break {asked} were merged until all rows were one, which still breaks it: this job found no grouping that holds, "
+        "which proves none; ask for less, or try the lattice, which looks at every node"
+    )
 
 
 class RepairedGroups:
@@ -139,6 +141,10 @@ class RepairedGroups:
         found = counts[statistic.column]
         if isinstance(statistic, Distinct):
             return len(found)
+        if isinstance(statistic, Judged):
+            number = np.array(sorted(found), np.int64)
+            count, size = np.array([found[value] for value in number.tolist()], np.int64), np.array([counts[""][0]])
+            return int(statistic.model.shortfall(ClassHistograms(size, np.zeros_like(number), number, count))[0] > 0)
         if isinstance(statistic, Largest) and statistic.values is not None:
             texts = self.problem.values[self.problem.sensitive.index(statistic.column)]
             return max((n for value, n in found.items() if texts[value] in statistic.values), default=0)
@@ -170,7 +176,7 @@ class RepairedGroups:
     def _partner(self, g: int, models: Sequence[Model]) -> int:
         near = self._nearest(g)
         if not len(near):
-            raise NoneFoundError("all rows as one group still break a model that groups were merged for; none was found")
+            raise none_found(self.problem)
         other = self._helper(g, near, models)
         return int(near[0]) if other is None else other
 

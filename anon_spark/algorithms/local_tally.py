@@ -11,6 +11,9 @@ from anon_spark.domain.problem import Problem
 from anon_spark.kernels.rollup import WIDEST_KEY, Histograms, holds_all, roll_up, statistics
 from anon_spark.models.base import Counted, Model, Size
 
+MOST_COUNTS = 4_000_000
+"""Counts of histograms side by side that are held at a time, some 100 MB with what is made of them."""
+
 
 def holding(problem: Problem, models: Sequence[Model], sensitive: np.ndarray, dealt: Dealt) -> np.ndarray:
     """(g,) bool: which of groups 0 to g - 1 hold every model.  sensitive: (c, s) numbers of each cell."""
@@ -24,8 +27,8 @@ def holding(problem: Problem, models: Sequence[Model], sensitive: np.ndarray, de
 class Kinds:
     """Cells told apart by what the models see of them.
 
-    of: (c,) int64 kind of each cell. numbers: for each histogram that some model reads (kinds,) the value that a kind counts as, -1
-    for none.
+    of: (c,) int64 kind of each cell; count: how many kinds there are. numbers: for each histogram that some model reads (kinds,) the
+    value that a kind counts as, -1 for none.
     """
 
     def __init__(self, problem: Problem, models: Sequence[Model], sensitive: np.ndarray):
@@ -36,7 +39,7 @@ class Kinds:
             j = problem.sensitive.index(one.column)
             lines.append(np.where(histograms.counted(j, one.values)[sensitive[:, j]], sensitive[:, j], -1))
         kinds, of = np.unique(np.stack(lines, axis=1), axis=0, return_inverse=True)
-        self.of = of.ravel()
+        self.of, self.count = of.ravel(), len(kinds)
         self.numbers: dict[Counted, np.ndarray] = {one: kinds[:, 1 + i] for i, one in enumerate(self.counted)}
 
 
@@ -53,7 +56,8 @@ class Tally:
         self.counts = np.zeros((int(group.max()) + 1, len(self.kinds)), np.int64)
         np.add.at(self.counts, (group, place.ravel()), held)
         self.size = self.counts.sum(axis=1)
-        self.wide = max((m.factor for m in models), default=1) * max(rows, 1) >= WIDEST_KEY // 8
+        self.rows = max(rows, 1)
+        self.numbers = {one: np.unique(of[of >= 0]) for one, numbers in kinds.numbers.items() for of in [numbers[self.kinds]]}
         self.pooled = {one: _pooling(numbers[self.kinds]) for one, numbers in kinds.numbers.items()}
         self.now = self.excess(self.counts)
 
@@ -61,7 +65,7 @@ class Tally:
         """(g, models) excess of groups of such counts (g, v); none where a group has no rows."""
         size = counts.sum(axis=1)
         seen = {one: counts @ pool for one, pool in self.pooled.items()}
-        found = [m.excess(*self._given(size, seen[m.counted] if m.counted else counts)) for m in self.models]
+        found = [m.excess(*self._given(m, size, seen[m.counted] if m.counted else counts), self._numbers(m)) for m in self.models]
         every = np.stack(found, axis=1) if found else np.zeros((len(counts), 0), np.int64)
         every[size == 0] = 0
         return every
@@ -71,6 +75,10 @@ class Tally:
 
         lost, won: (n,) places among ``kinds``; their number for none.
         """
+        step = max(MOST_COUNTS // max(len(self.kinds), 1), 1)
+        if len(group) > step:
+            parts = [slice(a, a + step) for a in range(0, len(group), step)]
+            return np.concatenate([self.after(group[part], lost[part], won[part], q) for part in parts])
         counts = self.counts[group]
         for kind, by in ((lost, -q), (won, q)):
             some = np.flatnonzero(kind < len(self.kinds))
@@ -93,9 +101,13 @@ class Tally:
         """(n,) bool: whether groups (n,) break no model more than now once they lost and won these."""
         return np.asarray((self.after(group, lost, won, q) <= self.now[group]).all(axis=1), dtype=bool)
 
-    def _given(self, size: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _given(self, model: Model, size: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         # A product that int64 cannot hold would wrap in silence: then Python's whole numbers.
-        return (size.astype(object), counts.astype(object)) if self.wide else (size, counts)
+        wide = model.factor * self.rows >= WIDEST_KEY // 8
+        return (size.astype(object), counts.astype(object)) if wide else (size, counts)
+
+    def _numbers(self, model: Model) -> np.ndarray:
+        return self.numbers[model.counted] if model.counted else np.zeros(0, np.int64)
 
 
 def _pooling(numbers: np.ndarray) -> np.ndarray:

@@ -54,13 +54,15 @@ class SparkChecker:
     width: most nodes a wave; every wave is one Spark job over one kept set. What comes to the driver: a row a node; when a node beside
     a suppression limit is costed, a row a leaf and node of its wave; the counts by value of single columns, which are checked here;
     and sets of at most ``most_cells`` cells, one at a time, from which what lies above them is checked here (``driver_part``).
-    kept: keeps sets between waves; without it every wave computes ``cells`` again. combinations: how many cells there are, where that
-    is known. Raises DataError where a wave does not see all rows of the problem: the input has changed.
+    kept: keeps sets between waves; without it every wave computes ``cells`` again; called: what it keeps them under beside their names,
+    where several checkers share it. combinations: how many cells there are, where that is known. Raises DataError where a wave does
+    not see all rows of the problem: the input has changed.
     """
 
     def __init__(
         self, problem: Problem, models: Sequence[Model], cells: DataFrame, width: int = MOST_CANDIDATES,
         kept: Materialised | None = None, combinations: int | None = None, most_cells: int = 0,
+        called: str = "",
     ):  # fmt: skip
         self.problem = problem
         self.jobs = 0
@@ -70,6 +72,7 @@ class SparkChecker:
         self._models = tuple(models)
         self._cells = numbered(cells, problem.values)
         self._kept = kept
+        self._called = called
         self._size = combinations or problem.rows
         prunes = pruning(models, problem.may_suppress)
         names, values, ignored = problem.sensitive, problem.values, problem.ignores_null
@@ -160,7 +163,7 @@ class SparkChecker:
         if self._kept is None:
             return held
         frame = held.frame if held.cells < SORTED else gathered_alike(held, self.problem.hierarchies, -(-held.cells // SORTED))
-        return replace(held, frame=self._kept.keep(frame, name))
+        return replace(held, frame=self._kept.keep(frame, name + self._called))
 
     def _source(self, levels: Levels) -> RolledSet:
         base = self._base

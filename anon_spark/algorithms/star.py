@@ -10,7 +10,7 @@ from anon_spark.domain.policy import ROOT
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import Levels
 from anon_spark.kernels.rollup import roll_up
-from anon_spark.models.registry import build_all
+from anon_spark.models.registry import models_of
 
 
 def star_holds(problem: Problem, frequency: FrequencySet, levels: Levels) -> bool:
@@ -18,7 +18,7 @@ def star_holds(problem: Problem, frequency: FrequencySet, levels: Levels) -> boo
 
     Classes that print alike are one class, so a kept class of nothing but roots (ragged leaves, nulls) is pooled with them.
     """
-    checker = LocalChecker(problem, build_all(problem.models), frequency)
+    checker = LocalChecker(problem, models_of(problem), frequency)
     cells = checker.cells(levels)
     star = ~checker.verdicts_of(cells)[2]
     classes = cells.classes()

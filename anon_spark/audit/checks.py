@@ -2,61 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any
 
-from pyspark.sql import Column, Row
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from anon_spark.audit.classes import SIZE, Cells
-from anon_spark.audit.words import figure
+from anon_spark.audit.check import EXACT, Check, NotAuditableError, digits, fraction, of_shares, same, teller, whole
+from anon_spark.audit.classes import ROWS, SIZE, VALUE, WHICH, Cells
+from anon_spark.audit.distances import beta, closeness, delta
+from anon_spark.audit.diversity import entropy, recursive
+from anon_spark.audit.levels import epsilon_k, l_alpha, lambda_alpha_k
+from anon_spark.audit.table import Known, unknown
 from anon_spark.domain.counting import counted
 from anon_spark.domain.policy import ModelSpec
 
-_EXACT = "decimal(38, 0)"
-_MOST_DIGITS = 18
 
+def check_of(
+    spec: ModelSpec, column: str | None, cells: Cells | None, name: str, known: Callable[[], Known] = unknown, where: str = "",
+    given: Sequence[int] | None = None,
+) -> Check:  # fmt: skip
+    """The check of a model.  known: the table's distribution of the column, asked for only where the model compares classes with it;
+    where: the configuration, for messages; given: the places of the labels whose classes a confidence bound is asked of, None for all.
 
-class NotAuditableError(ValueError):
-    """The audit can't judge a model as it is asked for; the text says why."""
-
-
-@dataclass(frozen=True)
-class Check:
-    """One model over a table of classes.
-
-    statistic: aggregate over the cells of a class, named ``name`` there (None: the size serves); breaks: whether a class breaks
-    the model; tightness: what to sort by, worst class first; worst: aggregate over classes; read: its value -> the verdict's
-    figure; told: what to say of one class beside its size.
+    Raises NotAuditableError for models and parameters that the audit doesn't know, and where a distribution is not known.
     """
-
-    spec: ModelSpec
-    column: str | None
-    name: str
-    statistic: Column | None
-    breaks: Column
-    tightness: Column
-    worst: Column
-    read: Callable[[Any], int | Fraction | None]
-    told: Callable[[Row], str]
-
-    @property
-    def title(self) -> str:
-        """``alpha-deassociation (occupation, alpha = 0.5)``."""
-        parts = [self.column] if self.column else []
-        parts += [f"{key} = {figure(value)}" for key, value in self.spec.parameters.items() if value not in (None, False)]
-        return f"{self.spec.model} ({', '.join(parts)})"
-
-    @property
-    def parameters(self) -> Mapping[str, object]:
-        """As asked, the sensitive column among them."""
-        return {"column": self.column, **self.spec.parameters} if self.column else dict(self.spec.parameters)
-
-
-def check_of(spec: ModelSpec, column: str | None, cells: Cells | None, name: str) -> Check:
-    """The check of a model. Raises NotAuditableError for models and parameters that the audit doesn't know."""
     kind = spec.parameters.get("kind") or "distinct"
     if spec.model == "k-anonymity":
         return _k_anonymity(spec, name)
@@ -68,13 +38,30 @@ def check_of(spec: ModelSpec, column: str | None, cells: Cells | None, name: str
         return _distinct(spec, column, cells, name)
     if spec.model == "l-diversity" and kind == "frequency":
         return _frequency(spec, column, cells, name)
+    if spec.model == "l-diversity" and kind == "entropy":
+        return entropy(spec, column, cells, name)
+    if spec.model == "l-diversity" and kind == "recursive":
+        return recursive(spec, column, cells, name)
+    if spec.model == "t-closeness":
+        return closeness(spec, column, cells, known(), name, where)
+    if spec.model == "delta-disclosure":
+        return delta(spec, column, cells, known(), name)
+    if spec.model == "beta-likeness":
+        return beta(spec, column, cells, known(), name)
+    if spec.model == "confidence-bound":
+        return _confidence(spec, column, cells, name, given)
+    if spec.model in LEVELLED:
+        return LEVELLED[spec.model](spec, column, cells, known, name)
     raise NotAuditableError("the audit does not know this model")
+
+
+LEVELLED = {"epsilon-k-sensitivity": epsilon_k, "l-alpha-diversity": l_alpha, "lambda-alpha-k": lambda_alpha_k}
 
 
 def _k_anonymity(spec: ModelSpec, name: str) -> Check:
     """|E| >= k (METHODS 1.1)."""
-    size, k = F.col(SIZE), _whole(spec, "k")
-    return Check(spec, None, name, None, size < k, size.asc(), F.min(size), _same, lambda row: "")
+    size, k = F.col(SIZE), whole(spec, "k")
+    return Check(spec, None, name, None, size < k, size.asc(), F.min(size), same, lambda row: "")
 
 
 def _alpha(spec: ModelSpec, column: str, cells: Cells, name: str) -> Check:
@@ -82,54 +69,42 @@ def _alpha(spec: ModelSpec, column: str, cells: Cells, name: str) -> Check:
     alpha = Fraction(str(spec.parameters["alpha"]))
     listed = spec.parameters.get("values")
     statistic = cells.largest(None if listed is None else [str(value) for value in _each(listed)])
-    most, share = F.col(name).cast(_EXACT), F.col(SIZE).cast(_EXACT) * _digits(alpha.numerator)
-    whole = _digits(alpha.denominator)
-    breaks = (most - 1).cast(_EXACT) * whole >= share if spec.parameters.get("refined") else most * whole > share
-    return _of_shares(spec, column, name, statistic, breaks)
+    most, share = F.col(name).cast(EXACT), F.col(SIZE).cast(EXACT) * digits(alpha.numerator)
+    unit = digits(alpha.denominator)
+    breaks = (most - 1).cast(EXACT) * unit >= share if spec.parameters.get("refined") else most * unit > share
+    return of_shares(spec, column, name, statistic, breaks)
 
 
 def _frequency(spec: ModelSpec, column: str, cells: Cells, name: str) -> Check:
     """max |(E,s)| <= |E| / l (METHODS 1.7)."""
-    breaks = F.col(name).cast(_EXACT) * _digits(_whole(spec, "l")) > F.col(SIZE).cast(_EXACT)
-    return _of_shares(spec, column, name, cells.largest(None), breaks)
+    breaks = F.col(name).cast(EXACT) * digits(whole(spec, "l")) > F.col(SIZE).cast(EXACT)
+    return of_shares(spec, column, name, cells.largest(None), breaks)
+
+
+def _confidence(spec: ModelSpec, column: str, cells: Cells, name: str, given: Sequence[int] | None) -> Check:
+    """p(s | given) <= h in every class of the given labels (METHODS 1.14); a full class breaks it with the class it belongs to."""
+    h, value = Fraction(str(spec.parameters["h"])), str(spec.parameters["value"])
+
+    def prepare(frame: DataFrame, keys: Sequence[str]) -> DataFrame:
+        same = Window.partitionBy(WHICH, *(key for place, key in enumerate(keys) if given is None or place in given))
+        mine = F.sum(F.when(F.coalesce(F.col(VALUE) == value, F.lit(False)), F.col(ROWS)).otherwise(0)).over(same)
+        return frame.withColumns({f"{name}_most": mine, f"{name}_of": F.sum(ROWS).over(same)})
+
+    of_mine = F.col(WHICH) == cells.which
+    parts = [F.max(F.when(of_mine, F.col(f"{name}_{part}"))).alias(part) for part in ("most", "of")]
+    most, rows = F.col(f"{name}.most"), F.col(f"{name}.of")
+    breaks = F.coalesce(most.cast(EXACT) * digits(h.denominator) > rows.cast(EXACT) * digits(h.numerator), F.lit(True))
+    ratio = most.cast("double") / rows.cast("double")
+    told = teller(lambda row: f"{row[name]['most']} of {row[name]['of']} rows with the value")
+    return Check(spec, column, name, F.struct(*parts), breaks, ratio.desc(), F.max_by(F.col(name), ratio), fraction, told, prepare)
 
 
 def _distinct(spec: ModelSpec, column: str, cells: Cells, name: str) -> Check:
     """At least l distinct values (METHODS 1.4)."""
     found = F.col(name)
-    told = _teller(lambda row: counted(row[name], "value"))
-    return Check(spec, column, name, cells.distinct(), found < _whole(spec, "l"), found.asc(), F.min(found), _same, told)
-
-
-def _of_shares(spec: ModelSpec, column: str, name: str, statistic: Column, breaks: Column) -> Check:
-    ratio = F.col(name).cast("double") / F.col(SIZE).cast("double")
-    worst = F.max_by(F.struct(F.col(name).alias("most"), F.col(SIZE).alias("of")), ratio)
-    told = _teller(lambda row: f"{row[name]} with one value")
-    return Check(spec, column, name, statistic, breaks, ratio.desc(), worst, _fraction, told)
-
-
-def _teller(tell: Callable[[Row], str]) -> Callable[[Row], str]:
-    return lambda row: f", {tell(row)}"
-
-
-def _same(value: Any) -> int | None:
-    return None if value is None else int(value)
-
-
-def _fraction(value: Any) -> Fraction | None:
-    return None if value is None else Fraction(value["most"], value["of"])
-
-
-def _whole(spec: ModelSpec, key: str) -> int:
-    return int(str(spec.parameters[key]))
+    told = teller(lambda row: counted(row[name], "value"))
+    return Check(spec, column, name, cells.distinct(), found < whole(spec, "l"), found.asc(), F.min(found), same, told)
 
 
 def _each(values: object) -> tuple[object, ...]:
     return tuple(values) if isinstance(values, (tuple, list, set, frozenset)) else (values,)
-
-
-def _digits(number: int) -> Column:
-    """An exact literal; with as many digits as leave room to be multiplied by any count of rows."""
-    if len(str(number)) > _MOST_DIGITS:
-        raise NotAuditableError(f"a parameter of more than {_MOST_DIGITS} digits can't be compared exactly")
-    return F.lit(str(number)).cast(f"decimal({_MOST_DIGITS}, 0)")

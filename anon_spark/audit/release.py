@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, partial, reduce
 
 from pyspark.sql import Column as SparkColumn
-from pyspark.sql import DataFrame, Row
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from anon_spark.audit.bounds import bounds_names, bounds_text, is_ordered
-from anon_spark.audit.checks import Check, NotAuditableError, check_of
+from anon_spark.audit.check import Check, NotAuditableError
+from anon_spark.audit.checks import check_of
 from anon_spark.audit.classes import SIZE, Cells, classes_of, label_column, published_text
-from anon_spark.audit.forms import is_tight, levels_of, prints_ranges
+from anon_spark.audit.forms import is_local, is_tight, levels_of, prints_ranges
 from anon_spark.audit.labels import with_validity
 from anon_spark.audit.result import AuditResult, Finding, ModelVerdict
 from anon_spark.audit.rows import row_findings
 from anon_spark.audit.structure import Structure, model_column, structure_of
+from anon_spark.audit.table import Distribution, Known, may_lack_rows, own_distribution, unknown
 from anon_spark.audit.words import class_name, printed
 from anon_spark.domain.counting import counted
 from anon_spark.domain.policy import ROOT, Column, MaskHierarchy, ModelSpec, Policy
 
 _EXAMPLES = 5
+COMPARED = ("t-closeness", "delta-disclosure", "beta-likeness")
+"""Models that compare classes with the table's distribution; others do where levels are found from its frequencies."""
 
 
 def audit_release(
@@ -33,21 +37,23 @@ def audit_release(
     rows_of_input: int | None = None,
     suppressed: int | None = None,
     untouched: T.StructType | None = None,
+    distribution: Mapping[str, Distribution] | None = None,
 ) -> AuditResult:
-    """Judge a release by its published columns alone (METHODS 1.1-1.4, 1.7; classes by what is printed).
+    """Judge a release by its published columns alone (METHODS 1; classes by what is printed).
 
     rows_of_input: rows that could be published (those dropped by ``nulls: suppress`` not counted); suppressed: rows that the job
-    says it suppressed; untouched: the input's schema, to compare types. None: not known, not checked;
-    ``cannot_know`` says so.
+    says it suppressed; untouched: the input's schema, to compare types; distribution: rows of the input by value of each sensitive
+    column, ignored nulls left out. None: not known, not checked; ``cannot_know`` says so. A model that compares classes with the
+    table is then judged by the release's own distribution where no row can be missing, and else is not taken to hold.
     One action where nothing is wrong; one more for each model or column of labels that is broken, to name a few classes.
     Raises ConfigurationError where a hierarchy file of the policy can't be read.
     """
     structure = structure_of(published.schema, policy, untouched)
-    unsure = _cannot_know(policy, rows_of_input, untouched)
+    unsure = _cannot_know(policy, rows_of_input, untouched, distribution is not None)
     if not structure.groupable:
         verdicts = tuple(ModelVerdict(spec.model, spec.parameters, False, None) for spec in policy.privacy)
         return AuditResult(False, structure.findings, verdicts, None, None, None, None, None, None, unsure)
-    plan = _plan(published, policy, structure, untouched)
+    plan = _plan(published, policy, structure, untouched, distribution)
     figures = plan.figures()
     rows = figures["rows"] or 0
     findings = [*structure.findings, *plan.refused]
@@ -131,16 +137,31 @@ class _Plan:
         return f"{classes} classes of together {rows} rows; {listed}{more}"
 
 
-def _plan(published: DataFrame, policy: Policy, structure: Structure, untouched: T.StructType | None) -> _Plan:
+def _plan(
+    published: DataFrame, policy: Policy, structure: Structure, untouched: T.StructType | None,
+    distribution: Mapping[str, Distribution] | None,
+) -> _Plan:  # fmt: skip
     release = published.toDF(*(f"c{place}" for place in range(len(published.columns))))
     columns = policy.quasi_identifiers
     labels = [_label(release, column, policy, structure) for column in columns]
     read = sorted({name for spec in policy.privacy if (name := _reads(spec, policy)) is not None})
     types = [field.dataType for field in published.schema.fields]
     values = [published_text(F.col(f"c{structure.places[name]}"), types[structure.places[name]]) for name in read]
-    checks, refused = _checks(policy, read)
+
+    @cache
+    def known(place: int) -> Known:
+        name, value = read[place], values[place]
+        if distribution is None and may_lack_rows(policy):
+            return unknown()
+        rows = own_distribution(release, value) if distribution is None else dict(distribution[name])
+        if ignores_null(policy, name):
+            rows.pop(None, None)
+        return Known(published.sparkSession, place, rows, types[structure.places[name]])
+
+    checks, refused = _checks(published.sparkSession, policy, read, known)
     statistics = {check.name: check.statistic for check in checks if check is not None and check.statistic is not None}
-    classes = classes_of(labels, values, release, statistics)
+    prepare = [check.prepare for check in checks if check is not None and check.prepare is not None]
+    classes = classes_of(labels, values, release, statistics, prepare)
     valid = []
     for place, column in enumerate(columns):
         ordered_type = _holds_order(column, structure, types, untouched)
@@ -171,15 +192,22 @@ def _reads(spec: ModelSpec, policy: Policy) -> str | None:
     return None if spec.model == "k-anonymity" else model_column(policy, spec.column)
 
 
-def _checks(policy: Policy, read: Sequence[str]) -> tuple[list[Check | None], list[Finding]]:
-    ignoring = {column.name for column in policy.columns if column.nulls == "ignore"}
+def ignores_null(policy: Policy, name: str) -> bool:
+    """Whether nulls of a column count for no model."""
+    return any(column.name == name and column.nulls == "ignore" for column in policy.columns)
+
+
+def _checks(
+    spark: SparkSession, policy: Policy, read: Sequence[str], known: Callable[[int], Known]
+) -> tuple[list[Check | None], list[Finding]]:
     checks: list[Check | None] = []
     refused = []
     for place, spec in enumerate(policy.privacy):
         column = _reads(spec, policy)
-        cells = None if column is None else Cells(read.index(column), column in ignoring)
+        cells = None if column is None else Cells(read.index(column), ignores_null(policy, column), spark)
+        table = unknown if cells is None else partial(known, cells.which)
         try:
-            checks.append(check_of(spec, column, cells, f"s{place}"))
+            checks.append(check_of(spec, column, cells, f"s{place}", table, policy.where, _given(spec, policy)))
         except NotAuditableError as error:
             checks.append(None)
             refused.append(Finding(spec.model, f"{spec.model}: {error}"))
@@ -195,7 +223,20 @@ def _tally(wrong: SparkColumn, name: str) -> list[SparkColumn]:
     ]
 
 
-def _cannot_know(policy: Policy, rows_of_input: int | None, untouched: T.StructType | None) -> tuple[str, ...]:
+def _given(spec: ModelSpec, policy: Policy) -> list[int] | None:
+    """Places of the quasi-identifiers whose classes a model is asked of; None for all, as local recoding has it."""
+    given = spec.parameters.get("given")
+    if not isinstance(given, tuple) or is_local(policy):
+        return None
+    return [place for place, column in enumerate(policy.quasi_identifiers) if column.name in given]
+
+
+def compares(spec: ModelSpec) -> bool:
+    """Whether a model asks for the distribution of the input."""
+    return spec.model in COMPARED or isinstance(spec.parameters.get("levels"), int)
+
+
+def _cannot_know(policy: Policy, rows_of_input: int | None, untouched: T.StructType | None, told: bool) -> tuple[str, ...]:
     unsure = ["whether each row's raw value lies under its label: that is counted when a release is written"]
     if rows_of_input is None:
         unsure.append("how many rows the input had: lost rows and the suppression limit were not checked")
@@ -204,6 +245,9 @@ def _cannot_know(policy: Policy, rows_of_input: int | None, untouched: T.StructT
         unsure.append("the types of the input's columns")
     if not policy.of_role("person"):
         unsure.append("whether several rows are of one person: rows are counted, not persons")
+    if not told and any(compares(spec) for spec in policy.privacy):
+        how = "its rows may not be all: such models are not taken to hold" if may_lack_rows(policy) else "the release's own was taken"
+        unsure.append(f"the input's distribution of sensitive values, which some models compare classes with; {how}")
     if ranged := [column.name for column in policy.quasi_identifiers if _prints_any_range(column, policy)]:
         unsure.append(f"whether the ranges of {', '.join(ranged)} end at values of the input: any range in order may be printed")
     for column in policy.quasi_identifiers:

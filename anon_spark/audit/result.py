@@ -23,13 +23,14 @@ class ModelVerdict:
     """One model as asked. holds: in every published class; worst: the tightest figure seen, None where there was none to see.
 
     worst is the smallest class for k-anonymity, the largest share of a sensitive value in a class (exact) for alpha-deassociation
-    and l-diversity by frequency, the fewest values of a class for distinct l-diversity.
+    and l-diversity by frequency, the fewest values of a class for distinct l-diversity, the fewest equally common values of the same
+    entropy for entropy l-diversity, the largest r_1 / (r_l + ..) for recursive l-diversity.
     """
 
     model: str
     parameters: Mapping[str, object]
     holds: bool
-    worst: int | Fraction | None
+    worst: int | Fraction | float | None
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+
+from anon_spark.domain.policy import FileHierarchy
 
 
 def figure(value: object) -> str:
     """A parameter as it was written: 1/2 is 0.5, 1/3 stays 1/3."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {figure(one)}" for key, one in value.items())
+    if isinstance(value, FileHierarchy):
+        return value.path
     if not isinstance(value, Fraction):
         return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
     rest = value.denominator

@@ -45,6 +45,12 @@ def _look(draft: Draft, look: Look, notes: Notes) -> None:
         if column.role in (None, "quasi-identifier") and isinstance(column.hierarchy, FileHierarchy):
             for fault in look(column.hierarchy):
                 notes.add((*column.piece.key, "hierarchy"), f"{fault.where}: {fault.found}", fault.expected, fault.advice)
+    for model in draft.privacy:
+        given = getattr(model.piece.keys, "hierarchy", None)
+        tree = None if given is None else read_hierarchy(given, (), Notes(""))
+        if isinstance(tree, FileHierarchy):
+            for fault in look(tree):
+                notes.add((*model.piece.key, "hierarchy"), f"{fault.where}: {fault.found}", fault.expected, fault.advice)
 
 
 def _policy(draft: Draft, top: TopKeys, where: str) -> Policy:

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from fractions import Fraction
+
 from anon_spark.config.draft import Draft, ModelDraft
 from anon_spark.config.hierarchy_keys import read_hierarchy
 from anon_spark.config.model_keys import (
     ConfidenceBound,
     EpsilonKSensitivity,
+    LAlphaDiversity,
+    LambdaAlphaK,
     LDiversity,
     OneColumnKeys,
     TCloseness,
 )
 from anon_spark.config.notes import Key, Notes, did_you_mean, show
 from anon_spark.config.scalars import decimal
+from anon_spark.domain.policy import FileHierarchy
+
+MOST_LEVELS = 1000
+"""Levels that a lambda is looked for."""
 
 
 def check_models(draft: Draft, notes: Notes) -> None:
@@ -29,6 +38,8 @@ def check_models(draft: Draft, notes: Notes) -> None:
             notes.add((*key, "b"), "b beside weights uniform", "b with weights: height alone")
         elif isinstance(keys, ConfidenceBound):
             _given(keys, key, draft, notes)
+        if isinstance(keys, (EpsilonKSensitivity, LAlphaDiversity, LambdaAlphaK)) and "levels" not in bad:
+            _levels(keys, key, bad, notes)
     if draft.top.keys and draft.top.keys.loss == "c-avg" and draft.privacy and "k-anonymity" not in draft.asked:
         notes.add(("loss",), "c-avg without k-anonymity", "a model k-anonymity under privacy, or another loss")
 
@@ -80,7 +91,11 @@ def _diversity(keys: LDiversity, key: Key, bad: frozenset[str], notes: Notes) ->
 
 def _closeness(keys: TCloseness, key: Key, bad: frozenset[str], notes: Notes) -> None:
     if keys.hierarchy is not None:
-        read_hierarchy(keys.hierarchy, (*key, "hierarchy"), notes)
+        tree = read_hierarchy(keys.hierarchy, (*key, "hierarchy"), notes)
+        if tree is not None and not isinstance(tree, FileHierarchy):
+            notes.add((*key, "hierarchy"), show(keys.hierarchy), "a hierarchy file: {path: ...}", "for numbers there is distance ordered")
+        elif tree is not None and (tree.others != "fail" or tree.inner != "fail"):
+            notes.add((*key, "hierarchy"), "others or inner", "path and sep alone", "every value must be a leaf of it")
     if bad & {"distance", "hierarchy"}:
         return
     if keys.distance == "hierarchical" and keys.hierarchy is None:
@@ -89,8 +104,29 @@ def _closeness(keys: TCloseness, key: Key, bad: frozenset[str], notes: Notes) ->
         notes.add((*key, "hierarchy"), f"a hierarchy beside distance {keys.distance}", "it with distance hierarchical alone")
 
 
+def _levels(
+    keys: EpsilonKSensitivity | LAlphaDiversity | LambdaAlphaK, key: Key, bad: frozenset[str], notes: Notes
+) -> None:
+    levels = keys.levels
+    given = set(levels.values()) if isinstance(levels, Mapping) else {Fraction(level) for level in range(1, min(levels, MOST_LEVELS) + 1)}
+    if isinstance(levels, Mapping) and not levels:
+        notes.add((*key, "levels"), "an empty mapping", "a level for each value")
+    for level in sorted(given):
+        if level.denominator != 1:
+            notes.add((*key, "levels"), decimal(level), "levels that are integers >= 1")
+    if isinstance(keys, LambdaAlphaK) and not bad & {"lambda", "lambda_"}:
+        missing = [decimal(level) for level in sorted(given) if level.denominator == 1 and decimal(level) not in keys.lambda_]
+        if missing:
+            notes.add((*key, "lambda"), "nothing for level " + ", ".join(missing[:5]), "a number for every level")
+
+
 def _given(keys: ConfidenceBound, key: Key, draft: Draft, notes: Notes) -> None:
     known = draft.names("quasi-identifier")
+    limit = draft.suppression.keys.limit if draft.suppression and draft.suppression.keys else None
+    if draft.job == "lattice" and draft.roles_known and limit and set(known) - set(keys.given):
+        found = f"{len(keys.given)} of {len(known)} quasi-identifiers beside suppression.limit {decimal(limit)}"
+        advice = "rows suppressed for one class change every other class of the given columns, so that no search is known to be exact"
+        notes.add((*key, "given"), found, "all quasi-identifiers, or suppression.limit 0", advice)
     for number, name in enumerate(keys.given):
         if draft.lacks(name) or (draft.roles_known and name not in known):
             notes.add((*key, "given", number), repr(name), "quasi-identifiers: " + ", ".join(known), did_you_mean(name, known))

@@ -23,15 +23,6 @@ NOT_BUILT: tuple[tuple[str, object], ...] = (
     ("job", "marginals"),
     ("job", "m-invariance"),
     ("columns.*.role", "person"),
-    ("privacy.*.model", "t-closeness"),
-    ("privacy.*.model", "delta-disclosure"),
-    ("privacy.*.model", "beta-likeness"),
-    ("privacy.*.model", "epsilon-k-sensitivity"),
-    ("privacy.*.model", "l-alpha-diversity"),
-    ("privacy.*.model", "lambda-alpha-k"),
-    ("privacy.*.model", "confidence-bound"),
-    ("privacy.*.kind", "entropy"),
-    ("privacy.*.kind", "recursive"),
 )
 
 

@@ -18,7 +18,9 @@ class Problem:
     hierarchies, weights, min_levels, max_levels: one a quasi-identifier, in the configured order; weights as configured, max_levels
     resolved (at most levels - 1). leaf_rows: (m_i,) int64 rows of each leaf, a quasi-identifier each. sensitive: columns some model
     reads, in the order of FrequencySet.sensitive; values: their value texts by number (None is null); ignores_null: whether a null
-    of that column is left out of histograms. models: as configured, column filled in.
+    of that column is left out of histograms; totals: (v,) int64 rows of each value by number, a sensitive column each; ranks: (v,)
+    int64 place of each value among the column's numbers or dates, None where it has no order. models: as configured, column filled in;
+    trees: of each model the hierarchy over its column's values, None where it asks for none.
     """
 
     rows: int
@@ -31,13 +33,16 @@ class Problem:
     sensitive: tuple[str, ...] = ()
     values: tuple[tuple[str | None, ...], ...] = ()
     ignores_null: tuple[bool, ...] = ()
+    totals: tuple[np.ndarray, ...] = ()
+    ranks: tuple[np.ndarray | None, ...] = ()
+    trees: tuple[Hierarchy | None, ...] = ()
     limit: Fraction = Fraction(0)
     loss: Loss = "gcp"
 
     @property
     def k(self) -> int | None:
-        """The largest k asked for, None where no k-anonymity is."""
-        asked = [int(str(m.parameters["k"])) for m in self.models if m.model == "k-anonymity"]
+        """The largest k asked for, by k-anonymity or by a model that includes it; None where none is."""
+        asked = [int(str(m.parameters["k"])) for m in self.models if "k" in m.parameters]
         return max(asked) if asked else None
 
     @property

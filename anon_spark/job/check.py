@@ -10,6 +10,7 @@ from anon_spark.algorithms.lattice import refuse_infeasible
 from anon_spark.algorithms.node_space import lattice_size
 from anon_spark.domain.errors import InfeasibleError
 from anon_spark.domain.policy import Policy
+from anon_spark.domain.problem import Problem
 from anon_spark.io.catalog import unseen
 from anon_spark.io.spark_errors import job_faults
 from anon_spark.job.cautions import lists, numbers_as_text
@@ -21,6 +22,8 @@ from anon_spark.job.listed import absent_listed, with_listed_values
 from anon_spark.job.run import case_sensitive, source_of
 from anon_spark.job.schema import BoundSchema, bind_schema
 from anon_spark.job.steps import Steps
+from anon_spark.models.base import Whole
+from anon_spark.models.registry import pairs_of
 from anon_spark.plans.fetch import fetch_rows
 from anon_spark.plans.materialise import Materialised
 from anon_spark.plans.profile import profile, warnings_from
@@ -66,8 +69,17 @@ def check(
             rows=problem.rows + null_rows,
             unlisted=tuple(name for name in types if name not in {c.name for c in policy.columns}),
             feasibility=tuple(feasibility),
+            tightest=advice(problem, gathered.whole),
             warnings=(*cautions, *absent_listed(policy.privacy, problem), *lists(problem, texts), *_warnings(usable, policy, bound)),
         )
+
+
+def advice(problem: Problem, whole: Whole) -> tuple[str, ...]:
+    """A line a model: the tightest parameter that can hold on this table, by what the table is as one class."""
+    told = dict.fromkeys(
+        f"{spec.model}{f' ({spec.column})' if spec.column else ''}: {model.tightest(whole)}" for spec, model in pairs_of(problem)
+    )
+    return tuple(told)
 
 
 def _warnings(table: DataFrame, policy: Policy, bound: BoundSchema) -> list[str]:

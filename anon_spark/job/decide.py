@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
@@ -10,6 +12,7 @@ from anon_spark.algorithms.node_space import lattice_size
 from anon_spark.algorithms.search import node_limit
 from anon_spark.algorithms.spark_checker import SparkChecker
 from anon_spark.algorithms.star import star_holds
+from anon_spark.algorithms.templates import with_templates
 from anon_spark.domain.counting import counted
 from anon_spark.domain.errors import ConfigurationError, Fault
 from anon_spark.domain.frequency import bytes_held
@@ -22,7 +25,8 @@ from anon_spark.job.gather import Gathered
 from anon_spark.job.schema import BoundSchema
 from anon_spark.job.steps import Steps
 from anon_spark.job.write import DROPPED, Plan
-from anon_spark.models.registry import build_all
+from anon_spark.models.base import Model
+from anon_spark.models.registry import models_of
 from anon_spark.plans.columns import HELPER
 from anon_spark.plans.local import local_table
 from anon_spark.plans.materialise import Materialised
@@ -37,7 +41,7 @@ _Found = tuple[FullDomainRecoding, DataFrame | None, bool]
 
 def refuse_large(problem: Problem, policy: Policy) -> None:
     """ConfigurationError for a lattice above the stated limit."""
-    nodes, limit = lattice_size(problem), node_limit(problem, build_all(problem.models))
+    nodes, limit = lattice_size(problem), node_limit(problem, models_of(problem))
     if nodes > limit:
         advice = "raise min_level or lower max_level of some quasi-identifiers, or use fewer"
         raise ConfigurationError([Fault(policy.where, "columns", f"a lattice of {nodes:,} nodes", f"at most {limit:,}", advice)])
@@ -85,14 +89,19 @@ def _on_spark(policy: Policy, gathered: Gathered, kept: Materialised) -> tuple[_
     problem = gathered.problem
     most = policy.settings.driver_megabytes * 1_000_000 // bytes_held(1, len(problem.hierarchies), len(problem.sensitive))
     cells = encode(gathered.cells, problem.hierarchies, len(problem.sensitive))
-    checker = SparkChecker(
-        problem, build_all(problem.models), cells, width=WIDEST_WAVE, kept=kept, combinations=gathered.combinations, most_cells=most
-    )
-    recoding = decide_with(problem, checker, gathered.whole)
+    made: list[SparkChecker] = []
+
+    def make(models: Sequence[Model], called: str) -> SparkChecker:
+        more = {"combinations": gathered.combinations, "most_cells": most, "called": called}
+        made.append(SparkChecker(problem, models, cells, width=WIDEST_WAVE, kept=kept, **more))  # type: ignore[arg-type]
+        return made[-1]
+
+    recoding = decide_with(problem, with_templates(problem, models_of(problem), make), gathered.whole)
+    checker, told = made[0], [one.told() for one in made]
     if not recoding.suppressed_rows:
-        return (recoding, None, False), [checker.told()]
+        return (recoding, None, False), told
     failing = checker.failing(recoding.levels)
-    return (recoding, failing, _wants_star(policy, recoding) and checker.star_holds(recoding.levels)), [checker.told()]
+    return (recoding, failing, _wants_star(policy, recoding) and checker.star_holds(recoding.levels)), told
 
 
 def _wants_star(policy: Policy, recoding: FullDomainRecoding) -> bool:

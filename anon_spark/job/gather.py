@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from anon_spark.domain.problem import Problem
 from anon_spark.domain.unmapped import OutsideError, UnmappedError
 from anon_spark.io.hierarchy_files import read_tree
 from anon_spark.job.auditable import too_large
+from anon_spark.job.bind_models import Trees, bind_models, model_tree
 from anon_spark.job.cells import Values, encode, ordered, values_in
 from anon_spark.job.schema import BoundSchema
 from anon_spark.job.steps import Steps
@@ -33,7 +34,6 @@ from anon_spark.plans.materialise import Materialised
 
 MAX_VALUES = 2_000_000
 """Distinct values of all quasi-identifiers and counted columns together that may come to the driver (some 300 MB)."""
-Trees = Mapping[str, Sequence[Sequence[str]]]
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def near_of(policy: Policy) -> Path | None:
 
 
 def read_trees(policy: Policy) -> dict[str, list[list[str]]]:
-    """The hierarchy files of the policy by column, all faults at once; no Spark."""
+    """The hierarchy files of the policy by column, and of its models (``model_tree``), all faults at once; no Spark."""
     near = near_of(policy)
     trees: dict[str, list[list[str]]] = {}
     faults: list[Fault] = []
@@ -77,6 +77,13 @@ def read_trees(policy: Policy) -> dict[str, list[list[str]]]:
         if isinstance(column.hierarchy, FileHierarchy):
             try:
                 trees[column.name] = read_tree(column.hierarchy.path, column.hierarchy.sep, near=near)
+            except ConfigurationError as error:
+                faults += error.faults
+    for place, spec in enumerate(policy.privacy):
+        tree = spec.parameters.get("hierarchy")
+        if isinstance(tree, FileHierarchy):
+            try:
+                trees[model_tree(place)] = read_tree(tree.path, tree.sep, near=near)
             except ConfigurationError as error:
                 faults += error.faults
     if faults:
@@ -112,7 +119,7 @@ def gather(table: DataFrame, policy: Policy, bound: BoundSchema, trees: Trees, k
         values = values_in(fetched, names, ROWS) if fetched is not None else _distinct(cells, d, s, policy)
         _refuse_nulls(values[:d], policy)
         hierarchies = bind_all(policy, bound, values[:d], trees)
-        problem = _problem(policy, bound, hierarchies, values, int(total["rows"]))
+        problem = bind_models(policy, bound, _problem(policy, bound, hierarchies, values, int(total["rows"])), trees)
         local, raw = None, None
         if fetched is not None:
             local, place = encode(fetched, names[:d], hierarchies, names[d:], problem.values, ROWS)
@@ -203,6 +210,8 @@ def _problem(
     columns = policy.quasi_identifiers
     counted = {c.name: c for c in policy.of_role("sensitive")}
     names = tuple(raw.name for raw in bound.counted)
+    counts = values[len(hierarchies) :]
+    texts = tuple(ordered(known) for known in counts)
     return Problem(
         rows=rows,
         hierarchies=tuple(hierarchies),
@@ -212,7 +221,8 @@ def _problem(
         leaf_rows=tuple(_leaf_rows(h, known) for h, known in zip(hierarchies, values, strict=False)),
         models=policy.privacy,
         sensitive=names,
-        values=tuple(ordered(known) for known in values[len(hierarchies) :]),
+        values=texts,
+        totals=tuple(np.array([known[text] for text in line], np.int64) for known, line in zip(counts, texts, strict=True)),
         ignores_null=tuple(counted[name].nulls == "ignore" for name in names),
         limit=policy.suppression.limit,
         loss=policy.loss,

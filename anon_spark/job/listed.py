@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields, replace
 
 import pyarrow as pa
@@ -27,22 +28,43 @@ def with_listed_values(spark: SparkSession, schema: T.StructType, policy: Policy
     faults: list[Fault] = []
     models = []
     for place, spec in enumerate(policy.privacy):
-        listed, found = spec.parameters.get("values"), types.get(spec.column or "")
-        if isinstance(listed, tuple) and found is not None and kind_of(found) not in (None, "text"):
+        found = types.get(spec.column or "")
+        name, listed = _names(spec)
+        if listed and found is not None and kind_of(found) not in (None, "text"):
             texts = _cast(spark, [str(value) for value in listed], found)
-            key = f"privacy.{place}.values"
+            key = f"privacy.{place}.{name}"
             faults += [
                 Fault(policy.where, key, repr(value), f"a value of {spec.column}, which is {found.simpleString()}")
                 for value, text in zip(listed, texts, strict=True)
                 if text is None
             ]
-            spec = replace(spec, parameters={**spec.parameters, "values": tuple(str(text) for text in texts)})
+            spec = _respelled(spec, name, [str(text) for text in texts])
         models.append(spec)
     if faults:
         raise ConfigurationError(faults)
     # a plain policy: the public one validates what it is made of as YAML
     given = {field.name: getattr(policy, field.name) for field in fields(Policy)}
     return Policy(**{**given, "privacy": tuple(models)})
+
+
+def _names(spec: ModelSpec) -> tuple[str, tuple[str, ...]]:
+    """The key under which a model names values of its column, and these values."""
+    given = spec.parameters
+    if isinstance(listed := given.get("values"), tuple):
+        return "values", listed
+    if isinstance(levels := given.get("levels"), Mapping):
+        return "levels", tuple(levels)
+    return ("value", (str(given["value"]),)) if "value" in given else ("", ())
+
+
+def _respelled(spec: ModelSpec, name: str, texts: list[str]) -> ModelSpec:
+    given = spec.parameters[name]
+    new: object = tuple(texts)
+    if isinstance(given, Mapping):
+        new = dict(zip(texts, given.values(), strict=True))
+    elif name == "value":
+        new = texts[0]
+    return replace(spec, parameters={**spec.parameters, name: new})
 
 
 def _cast(spark: SparkSession, values: list[str], data_type: T.DataType) -> list[str | None]:
@@ -57,11 +79,7 @@ def absent_listed(models: tuple[ModelSpec, ...], problem: Problem) -> tuple[str,
     return tuple(
         f"{spec.model} lists {value!r} of {spec.column}, which no row holds: check its spelling, capitals and blanks."
         for spec in models
-        for value in _listed(spec)
+        for value in _names(spec)[1]
         if value not in known.get(spec.column or "", ())
     )
 
-
-def _listed(spec: ModelSpec) -> tuple[str, ...]:
-    listed = spec.parameters.get("values")
-    return listed if isinstance(listed, tuple) else ()

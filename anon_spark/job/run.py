@@ -153,8 +153,9 @@ class _Job:
                 files = self._files(output)
                 lost = plan.recoding.suppressed_rows
                 audit = audit_release(
-                    staged.table, policy, rows_of_input=gathered.problem.rows, suppressed=lost, untouched=self.table.schema
-                )
+                    staged.table, policy, rows_of_input=gathered.problem.rows, suppressed=lost, untouched=self.table.schema,
+                    distribution=gathered.whole.counts,
+                )  # fmt: skip
                 said.append(
                     f"{counted(len(audit.models), 'model')} over {counted(audit.classes or 0, 'printed class', 'printed classes')}: "
                     f"{'confirmed' if audit.ok else 'refused'}."

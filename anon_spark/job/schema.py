@@ -151,6 +151,7 @@ def _folded(name: str) -> str:
 def _type_faults(schema: T.StructType, policy: Policy) -> Iterator[Fault]:
     types = {field.name: field.dataType for field in schema.fields}
     read = {model.column for model in policy.privacy}
+    in_order = {m.column: i for i, m in enumerate(policy.privacy) if m.parameters.get("distance") == "ordered"}
     for place, column in enumerate(policy.columns):
         if column.name not in types:
             continue
@@ -165,6 +166,10 @@ def _type_faults(schema: T.StructType, policy: Policy) -> Iterator[Fault]:
             )
             expected = "text, boolean, number, date or timestamp"
             yield Fault(policy.where, f"columns.{place} ({column.name})", f"type {found.simpleString()}", expected, advice)
+        elif column.name in in_order and kind not in ORDERED:
+            found_type = f"{column.name} of type {found.simpleString()}"
+            advice = "cast it in a query, or use distance equal or hierarchical"
+            yield Fault(policy.where, f"privacy.{in_order[column.name]}.distance", f"ordered, on {found_type}", "numbers or dates", advice)
         elif kind is not None and column.role == "quasi-identifier":
             yield from _kind_faults(policy.where, place, column, kind, found)
 

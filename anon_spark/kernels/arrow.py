@@ -23,6 +23,28 @@ def runs(batches: Iterable[pa.RecordBatch], block: str, unit: Sequence[str], mos
     yield from waiting.taken(most, True)
 
 
+def class_runs(batches: Iterable[pa.RecordBatch], keys: Sequence[str], most: int) -> Iterator[pa.Table]:
+    """Rows that are sorted by ``keys`` (integers without nulls), some ``most`` at a time, never a part of a class: what may go on in the
+    next batch waits for it."""
+    held: list[pa.RecordBatch] = []
+    rows, enough = 0, most
+    for batch in batches:
+        held.append(batch)
+        rows += batch.num_rows
+        if rows < enough:
+            continue
+        table = pa.Table.from_batches(held)
+        lines = lines_of(table, keys, np.int64)
+        last = int(np.flatnonzero((lines != lines[-1]).any(axis=1))[-1]) + 1 if (lines != lines[-1]).any() else 0
+        if last:
+            yield table.slice(0, last)
+        held, rows = table.slice(last).to_batches(), table.num_rows - last
+        # a class of more rows than that is put together once each time it has doubled
+        enough = max(most, 2 * rows)
+    if rows:
+        yield pa.Table.from_batches(held)
+
+
 def lines_of(table: pa.Table | pa.RecordBatch, names: Sequence[str], kind: type[np.generic]) -> np.ndarray:
     """(n, c) array of integer columns without nulls."""
     lines = np.empty((table.num_rows, len(names)), kind)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anon_spark.models.base import Distinct, Largest, Model, Size, Statistic
+from anon_spark.models.base import Distinct, Judged, Largest, Model, Size, Statistic
+from anon_spark.models.histogram import ClassHistograms
 
 WIDEST_KEY = 2**62
 DENSE_SPAN = 2**16
@@ -103,12 +104,19 @@ class Histograms:
 def statistics(cells: Cells, wanted: Sequence[Statistic], histograms: Histograms) -> dict[Statistic, np.ndarray]:
     """(g,) int64 of each statistic, a class each."""
     found: dict[Statistic, np.ndarray] = {}
+    pooled: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
     for statistic in dict.fromkeys(wanted):
         if isinstance(statistic, Size):
             found[statistic] = _per_class(np.add, cells.count, cells.starts)
             continue
         column = histograms.columns.index(statistic.column)
-        number, count, starts = _histogram(cells, column)
+        if column not in pooled:
+            pooled[column] = _histogram(cells, column)
+        number, count, starts = pooled[column]
+        if isinstance(statistic, Judged):
+            judged = class_histograms(number, count, starts, histograms.counted(column, None))
+            found[statistic] = (statistic.model.shortfall(judged) > 0).astype(np.int64)
+            continue
         listed = statistic.values if isinstance(statistic, Largest) else None
         counts = histograms.counted(column, listed)[number]
         if isinstance(statistic, Distinct):
@@ -127,6 +135,18 @@ def _histogram(cells: Cells, column: int) -> tuple[np.ndarray, np.ndarray, np.nd
     of_class = np.cumsum(of_class)
     pooled = roll_up(of_class[None, :], cells.sensitive[[column]], cells.count, [None])
     return pooled.sensitive[0], pooled.count, pooled.starts
+
+
+def class_histograms(number: np.ndarray, count: np.ndarray, starts: np.ndarray, counted: np.ndarray) -> ClassHistograms:
+    """Values and rows of cells that lie class by class, as models judge them.  starts: (g,) first cell of each class; counted: (v,) bool
+    values that count."""
+    of = np.zeros(len(count), np.int64)
+    of[starts[1:]] = 1
+    of, size = np.cumsum(of), _per_class(np.add, count, starts)
+    if not counted.all():
+        kept = counted[number]
+        of, number, count = of[kept], number[kept], count[kept]
+    return ClassHistograms(size, of, number, count)
 
 
 def _per_class(function: np.ufunc, line: np.ndarray, starts: np.ndarray) -> np.ndarray:

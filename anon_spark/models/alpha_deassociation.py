@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from anon_spark.models.base import Counted, Largest, Size, Statistic, Whole
+from anon_spark.models.base import Counted, Largest, Model, Size, Statistic, Whole
 from anon_spark.models.wording import ceiling, decimal, left_over, named, share
 
 
@@ -44,15 +44,13 @@ class AlphaDeassociation:
     def counted(self) -> Counted:
         return Counted(self.column, self.values)
 
-    def excess(self, size: Any, counts: Any) -> Any:
+    def excess(self, size: Any, counts: Any, numbers: Any) -> Any:
         """Rows above alpha of the class, summed over the values, in units of 1 / denominator."""
         return np.maximum(counts * self.alpha.denominator - size[..., None] * self.alpha.numerator, 0).sum(axis=-1)
 
     def infeasible(self, whole: Whole, may_suppress: int) -> str | None:
         """Lemma 1: unions keep the model, so it can hold iff the whole table, less the suppressed rows of the value, holds it."""
-        counts = whole.counts[self.column]
-        listed = counts if self.values is None else {v: counts.get(v, 0) for v in self.values}
-        value, count = max(listed.items(), key=lambda item: (item[1], str(item[0])), default=(None, 0))
+        value, count = self._commonest(whole)
         left = Fraction(count - may_suppress, whole.rows - may_suppress)
         if left <= self.alpha:
             return None
@@ -60,6 +58,20 @@ class AlphaDeassociation:
             f"alpha = {decimal(self.alpha)} is below {named(value)}'s share of the table{left_over(may_suppress)}, "
             f"{share(left, self.alpha)}: no anonymization exists; the smallest alpha that can hold is {ceiling(left)}"
         )
+
+    def tightest(self, whole: Whole) -> str:
+        value, count = self._commonest(whole)
+        return f"alpha from {ceiling(Fraction(count, whole.rows))}, the share of {named(value)}" if count else "any alpha"
+
+    def _commonest(self, whole: Whole) -> tuple[str | None, int]:
+        """The bounded value of most rows."""
+        counts = whole.counts[self.column]
+        listed = counts if self.values is None else {v: counts.get(v, 0) for v in self.values}
+        return max(listed.items(), key=lambda item: (item[1], str(item[0])), default=(None, 0))
+
+    @property
+    def merged_under(self) -> Model:
+        return self
 
 
 @dataclass(frozen=True)
@@ -72,7 +84,7 @@ class RefinedAlphaDeassociation(AlphaDeassociation):
         """n <= ceil(x) is n - 1 < x for a whole n: no rounding needed."""
         return (stats[self.largest] - 1) * self.alpha.denominator < stats[Size()] * self.alpha.numerator
 
-    def excess(self, size: Any, counts: Any) -> Any:
+    def excess(self, size: Any, counts: Any, numbers: Any) -> Any:
         """As of plain alpha, above the next whole row: n - 1 < x is n * denominator - denominator + 1 <= x * denominator."""
         above = (counts - 1) * self.alpha.denominator + 1
         return np.maximum(above - size[..., None] * self.alpha.numerator, 0).sum(axis=-1)
@@ -80,3 +92,12 @@ class RefinedAlphaDeassociation(AlphaDeassociation):
     def infeasible(self, whole: Whole, may_suppress: int) -> str | None:
         """Never proven: a failing root proves nothing of a model that unions do not keep."""
         return None
+
+    def tightest(self, whole: Whole) -> str:
+        count = self._commonest(whole)[1]
+        return f"alpha from {ceiling(Fraction(count, whole.rows))} for sure; below it nothing is known before the search"
+
+    @property
+    def merged_under(self) -> Model:
+        """Plain alpha."""
+        return AlphaDeassociation(self.column, self.alpha, self.values)

@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+if TYPE_CHECKING:
+    from anon_spark.models.histogram import HistogramModel
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,19 @@ class Distinct:
     column: str
 
 
-Statistic = Size | Largest | Distinct
+@dataclass(frozen=True)
+class Judged:
+    """1 where the class's whole histogram breaks the model, which judges it itself (``models.histogram``), else 0."""
+
+    model: HistogramModel
+
+    @property
+    def column(self) -> str:
+        """The sensitive column whose histogram is judged."""
+        return self.model.column
+
+
+Statistic = Size | Largest | Distinct | Judged
 
 
 @dataclass(frozen=True)
@@ -81,16 +96,27 @@ class Model(Protocol):
         """The histogram that ``excess`` is given; None where it reads sizes alone."""
         ...
 
-    def excess(self, size: Any, counts: Any) -> Any:
+    def excess(self, size: Any, counts: Any, numbers: Any) -> Any:
         """How far groups are from holding, in whole numbers: 0 where they hold, else more the more rows stand in the way.
 
-        size: (g,) rows, counts: (g, v) rows of each counted value, integers. It may be of any scale, which is the model's own; what
-        matters is that the step of one row that leads to holding lowers it, and that it is 0 exactly where ``holds`` is true.
+        size: (g,) rows, counts: (g, v) rows of each counted value, integers; numbers: (v,) which value each column of counts is,
+        ascending. It may be of any scale, which is the model's own; what matters is that the step of one row that leads to holding
+        lowers it, and that it is 0 exactly where ``holds`` is true.
         """
+        ...
+
+    @property
+    def merged_under(self) -> Model:
+        """What groups are merged for where rows that change places could not mend them: a model that implies this one and that unions
+        keep; the model itself where it is so kept, or where there is no such model."""
         ...
 
     def infeasible(self, whole: Whole, may_suppress: int) -> str | None:
         """One sentence with the figures where no release of this table can hold (Lemma 1), else None."""
+        ...
+
+    def tightest(self, whole: Whole) -> str:
+        """The tightest parameter that can hold on this table without suppression, in a few words."""
         ...
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from anon_spark.domain.counting import counted
-from anon_spark.models.base import Size, Statistic, Whole
+from anon_spark.models.base import Model, Size, Statistic, Whole
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,17 @@ class KAnonymity:
     def counted(self) -> None:
         return None
 
-    def excess(self, size: Any, counts: Any) -> Any:
+    def excess(self, size: Any, counts: Any, numbers: Any) -> Any:
         """Rows that are missing."""
         return np.maximum(self.k - size, 0)
 
     def infeasible(self, whole: Whole, may_suppress: int) -> str | None:
         """Suppression only takes rows away, so too few rows are too few at any limit."""
         return f"{counted(whole.rows, 'row')} < k = {self.k}" if whole.rows < self.k else None
+
+    def tightest(self, whole: Whole) -> str:
+        return f"k up to {whole.rows:,}"
+
+    @property
+    def merged_under(self) -> Model:
+        return self

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from anon_spark.models.base import Counted, Distinct, Largest, Size, Statistic, Whole
+from anon_spark.models.base import Counted, Distinct, Largest, Model, Size, Statistic, Whole
 from anon_spark.models.wording import left_over, named, share
 
 
@@ -38,7 +38,7 @@ class DistinctLDiversity:
     def counted(self) -> Counted:
         return Counted(self.column)
 
-    def excess(self, size: Any, counts: Any) -> Any:
+    def excess(self, size: Any, counts: Any, numbers: Any) -> Any:
         """Values that are missing."""
         return np.maximum(self.l - (counts > 0).sum(axis=-1), 0)
 
@@ -51,6 +51,13 @@ class DistinctLDiversity:
             f"l = {self.l} is above the {found} distinct values of {self.column} in the table: no anonymization exists; "
             f"the largest l that can hold is {found}"
         )
+
+    def tightest(self, whole: Whole) -> str:
+        return f"l up to {len(whole.counts[self.column]):,}"
+
+    @property
+    def merged_under(self) -> Model:
+        return self
 
 
 @dataclass(frozen=True)
@@ -78,7 +85,7 @@ class FrequencyLDiversity:
     def counted(self) -> Counted:
         return Counted(self.column)
 
-    def excess(self, size: Any, counts: Any) -> Any:
+    def excess(self, size: Any, counts: Any, numbers: Any) -> Any:
         """l times the rows of each value, as far as they are more than all rows, summed over the values."""
         return np.maximum(counts * self.l - size[..., None], 0).sum(axis=-1)
 
@@ -94,3 +101,11 @@ class FrequencyLDiversity:
             f"the table{left_over(may_suppress)} is {share(left, Fraction(1, self.l))}: no anonymization exists; the largest l that "
             f"can hold is {int(1 / left)}"
         )
+
+    def tightest(self, whole: Whole) -> str:
+        value, count = max(whole.counts[self.column].items(), key=lambda item: (item[1], str(item[0])), default=(None, 0))
+        return f"l up to {whole.rows // count:,}, for {named(value)}" if count else "any l"
+
+    @property
+    def merged_under(self) -> Model:
+        return self

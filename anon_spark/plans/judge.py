@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 
+import numpy as np
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from anon_spark.models.base import Distinct, Largest, Model, Size, Statistic
+from anon_spark.kernels.arrow import class_runs, lines_of
+from anon_spark.kernels.rollup import class_histograms
+from anon_spark.models.base import Distinct, Judged, Largest, Model, Size, Statistic
+from anon_spark.models.histogram import HistogramModel
 from anon_spark.plans.columns import HELPER
 from anon_spark.plans.frequency import ROWS
 
 WIDEST = 2**62
+MOST_CELLS = 2**18
+"""Cells that a worker takes up at a time, or one class of more."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +44,13 @@ class Judge:
     def classes(self, cells: DataFrame) -> DataFrame:
         """One row a class: the words of ``cells``, rows, and a column a statistic (``names``).
 
-        Grouped first by class and sensitive value, then by class; with several sensitive columns each is pooled on its own.
+        Grouped first by class and sensitive value, then by class; with several sensitive columns each is pooled on its own. What a
+        model says of whole histograms is asked of it by workers, on cells that lie class by class.
         """
         keys = [name for name in cells.columns if name.startswith(f"{HELPER}w")]
         by_place: dict[int, list[Statistic]] = {}
         for statistic in self.names:
-            if isinstance(statistic, (Largest, Distinct)):
+            if not isinstance(statistic, Size):
                 by_place.setdefault(self.sensitive.index(statistic.column), []).append(statistic)
         if not by_place:
             return cells.groupBy(*keys).agg(F.sum(ROWS).alias(ROWS))
@@ -50,10 +58,20 @@ class Judge:
         for place, wanted in by_place.items():
             value = f"{HELPER}s{place}"
             pooled = cells.groupBy(*keys, value).agg(F.sum(ROWS).alias(ROWS))
-            counted = [self._statistic(s, place).alias(self.names[s]) for s in wanted]
-            size = [] if frames else [F.sum(ROWS).alias(ROWS)]
-            frames.append(pooled.groupBy(*keys).agg(*size, *counted))
-        return reduce(lambda left, right: left.join(right, keys), frames)
+            counted = [self._statistic(s, place).alias(self.names[s]) for s in wanted if not isinstance(s, Judged)]
+            if judged := [s for s in wanted if isinstance(s, Judged)]:
+                frames.append(self._judged(pooled, keys, value, judged, place))
+            if counted:
+                frames.append(pooled.groupBy(*keys).agg(F.sum(ROWS).alias(ROWS), *counted))
+        first, *others = frames
+        return reduce(lambda left, right: left.join(right.drop(ROWS), keys), others, first)
+
+    def _judged(self, pooled: DataFrame, keys: list[str], value: str, judged: list[Judged], place: int) -> DataFrame:
+        counted = np.array([not (text is None and self.ignores_null[place]) for text in self.values[place]], dtype=bool)
+        names = [self.names[s] for s in judged]
+        worker = partial(judge_classes, keys=keys, value=value, names=names, models=[s.model for s in judged], counted=counted)
+        placed = pooled.select(*keys, value, ROWS).repartition(*keys).sortWithinPartitions(*keys, value)
+        return placed.mapInArrow(worker, ", ".join(f"{name} long" for name in (*keys, ROWS, *names)))
 
     def _statistic(self, statistic: Statistic, place: int) -> Column:
         value = F.col(f"{HELPER}s{place}")
@@ -97,3 +115,21 @@ class Judge:
             F.coalesce(F.max(only), F.lit(0)).alias("largest"),
             F.coalesce(F.sum(exact * exact), F.lit(0)).cast("decimal(38,0)").alias("squares"),
         ]
+
+
+def judge_classes(
+    batches: Iterable[pa.RecordBatch], keys: Sequence[str], value: str, names: Sequence[str], models: Sequence[HistogramModel],
+    counted: np.ndarray,
+) -> Iterator[pa.RecordBatch]:  # fmt: skip
+    """Of cells sorted by class and value, whole classes at a time: their keys, rows, and by name 1 a model that a class breaks.
+
+    counted: (v,) bool values that count.
+    """
+    for run in class_runs(batches, keys, MOST_CELLS):
+        lines, count = lines_of(run, keys, np.int64), lines_of(run, [ROWS], np.int64)[:, 0]
+        number = lines_of(run, [value], np.int32)[:, 0]
+        starts = np.flatnonzero(np.r_[True, (lines[1:] != lines[:-1]).any(axis=1)])
+        found = class_histograms(number, count, starts, counted)
+        broken = [(model.shortfall(found) > 0).astype(np.int64) for model in models]
+        columns = [np.ascontiguousarray(line) for line in (*lines[starts].T, found.size, *broken)]
+        yield pa.RecordBatch.from_arrays([pa.array(line, pa.int64()) for line in columns], names=[*keys, ROWS, *names])

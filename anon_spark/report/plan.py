@@ -25,8 +25,8 @@ class Plan:
     types: column -> type as the input has it; levels: quasi-identifier -> number of levels, the leaves' and the root's included;
     distinct: quasi-identifier -> distinct values; nodes: full-QI lattice nodes within min and max levels; combinations: distinct ones
     that a local recoding groups; rows: of the input;
-    unlisted: columns of the input that the policy does not name; feasibility: sentences on what can or cannot hold; warnings:
-    sentences. What is not known (no scan was made, no lattice) is None or empty.
+    unlisted: columns of the input that the policy does not name; feasibility: sentences on what can or cannot hold; tightest: of each
+    model the tightest parameter that can hold; warnings: sentences. What is not known (no scan was made, no lattice) is None or empty.
     """
 
     policy: Policy
@@ -38,6 +38,7 @@ class Plan:
     rows: int | None = None
     unlisted: tuple[str, ...] = ()
     feasibility: tuple[str, ...] = ()
+    tightest: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
@@ -116,6 +117,7 @@ def _facts(plan: Plan) -> RenderableType:
         "nulls": [policy.nulls],
         "lattice": [] if plan.nodes is None else [f"{counted(plan.nodes, 'node')}{best}"],
         "groups": [] if plan.combinations is None else [_groups(plan)],
+        "tightest": plan.tightest,
         "feasible": plan.feasibility,
         "output": [_output(policy)],
         "report": [without_secrets(policy.report)] if policy.report else [],

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from anon_spark.domain.counting import counted
+from anon_spark.domain.policy import FileHierarchy
 from anon_spark.report.document import STATUS_OF_EXIT, Report
+from anon_spark.report.places import without_secrets
 from anon_spark.report.plain import number
 
 NONE = "–"
@@ -88,6 +90,8 @@ def parameter(value: object) -> str:
         return ", ".join(f"{key} = {parameter(entry)}" for key, entry in value.items())
     if isinstance(value, str):
         return value
+    if isinstance(value, FileHierarchy):
+        return without_secrets(value.path)
     if isinstance(value, Sequence):
         told = ", ".join(parameter(entry) for entry in value[:MOST_VALUES])
         return told if len(value) <= MOST_VALUES else f"{told} and {len(value) - MOST_VALUES} more"

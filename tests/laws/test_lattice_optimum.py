@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+import brute
 import numpy as np
 from hierarchies import bind, hierarchy, model
 from oracle import Answer, exhaustive
@@ -16,6 +17,7 @@ from anon_spark.algorithms.driver_part import DriverPart
 from anon_spark.algorithms.lattice import decide, decide_with, failing_classes, whole_table
 from anon_spark.algorithms.local_checker import LocalChecker
 from anon_spark.algorithms.node_space import NodeSpace
+from anon_spark.algorithms.templates import with_templates
 from anon_spark.domain.errors import InfeasibleError
 from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.hierarchy import Hierarchy
@@ -23,7 +25,7 @@ from anon_spark.domain.policy import ModelSpec
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import FullDomainRecoding, Levels
 from anon_spark.models.base import Model
-from anon_spark.models.registry import build_all
+from anon_spark.models.registry import models_of
 
 LOSSES = ("gcp", "distortion", "glm", "discernibility", "c-avg")
 
@@ -46,7 +48,7 @@ def random_hierarchy(rng: random.Random, column: str) -> Hierarchy:
 
 def random_models(rng: random.Random, sensitive: Sequence[str]) -> list[ModelSpec]:
     models = []
-    for kind in rng.sample(["k", "alpha", "alpha", "refined", "distinct", "frequency"], rng.randint(1, 3)):
+    for kind in rng.sample(["k", "k", "alpha", "alpha", "refined", "distinct", "frequency", *NEWER], rng.randint(1, 3)):
         column = rng.choice(sensitive)
         values = rng.choice([None, ("s0",), ("s0", "s1", "never")])
         alpha = Fraction(rng.randint(2, 10), 10)
@@ -54,9 +56,47 @@ def random_models(rng: random.Random, sensitive: Sequence[str]) -> list[ModelSpe
             models.append(model("k-anonymity", k=rng.randint(1, 5)))
         elif kind in ("alpha", "refined"):
             models.append(model("alpha-deassociation", column, alpha=alpha, values=values, refined=kind == "refined"))
+        elif kind in NEWER:
+            models.append(NEWER[kind](rng, column))
         else:
             models.append(model("l-diversity", column, kind=kind, l=rng.randint(1, 3)))
     return models
+
+
+TREE = hierarchy("disease", [("s0", "x", "*"), ("s1", "x", "*"), ("s2", "y", "*"), ("s3", "z", "*"), (None, "*")])
+
+
+def ranks(values: Iterable[str | None]) -> np.ndarray:
+    """Place in their order of the values by number: those are sorted, null last."""
+    found = set(values)
+    line = sorted(found, key=brute.order)
+    return np.array([line.index(v) for v in sorted(found, key=lambda v: (v is None, v))])
+
+
+NEWER: dict[str, Callable[[random.Random, str], ModelSpec]] = {
+    "entropy": lambda rng, column: model("l-diversity", column, kind="entropy", l=Fraction(rng.randint(10, 30), 10)),
+    "recursive": lambda rng, column: model(
+        "l-diversity", column, kind="recursive", l=rng.randint(1, 3), c=Fraction(rng.randint(2, 12), 4)
+    ),
+    "t": lambda rng, column: model(
+        "t-closeness", column, t=Fraction(rng.randint(1, 8), 12), distance=rng.choice(["equal", "ordered", "hierarchical"])
+    ),
+    "delta": lambda rng, column: model("delta-disclosure", column, delta=Fraction(rng.randint(3, 20), 10)),
+    "epsilon": lambda rng, column: model(
+        "epsilon-k-sensitivity", column, epsilon=Fraction(rng.randint(0, 5), 10), k=rng.randint(1, 3), levels=rng.randint(1, 3),
+        weights="uniform", b=None,
+    ),
+    "weights": lambda rng, column: model(
+        "l-alpha-diversity", column, l=rng.randint(1, 2), alpha=Fraction(rng.randint(1, 8), 2), levels=rng.randint(2, 4)
+    ),
+    "lambda": lambda rng, column: model(
+        "lambda-alpha-k", column, k=rng.randint(1, 3), alpha=Fraction(rng.randint(5, 10), 10), levels=rng.randint(1, 3),
+        **{"lambda": {str(level): Fraction(10 - level, 9) for level in range(1, 4)}},
+    ),
+    "beta": lambda rng, column: model(
+        "beta-likeness", column, beta=Fraction(rng.randint(2, 20), 8), kind=rng.choice(["basic", "enhanced"])
+    ),
+}
 
 
 def random_problem(rng: random.Random) -> tuple[Problem, FrequencySet]:
@@ -72,16 +112,25 @@ def random_problem(rng: random.Random) -> tuple[Problem, FrequencySet]:
     high = tuple(
         rng.choice([h.levels - 1, h.levels - 1, rng.randint(a, h.levels - 1)]) for a, h in zip(low, hierarchies, strict=True)
     )
+    models = random_models(rng, sensitive)
+    limit = rng.choice([Fraction(0), Fraction(rng.randint(1, 9), 20)])
+    if rng.random() < 0.3:
+        names = [h.column for h in hierarchies]
+        given = tuple(names if limit else rng.sample(names, rng.randint(1, len(names))))
+        h = Fraction(rng.randint(3, 10), 10)
+        models.append(model("confidence-bound", rng.choice(sensitive), value=rng.choice(["s0", "s1"]), h=h, given=given))
     return bind(
         rows,
         hierarchies,
-        random_models(rng, sensitive),
+        models,
         sensitive,
+        trees=tuple(TREE if m.parameters.get("distance") == "hierarchical" else None for m in models),
+        ranks=tuple(ranks(row[len(hierarchies) + j] for row in rows) for j in range(len(sensitive))),
         ignores_null=tuple(rng.random() < 0.3 for _ in sensitive),
         weights=tuple(Fraction(rng.choice([1, 1, 2, 5]), rng.choice([1, 3])) for _ in hierarchies),
         min_levels=low,
         max_levels=high,
-        limit=rng.choice([Fraction(0), Fraction(rng.randint(1, 9), 20)]),
+        limit=limit,
         loss=rng.choice(LOSSES),
     )
 
@@ -126,8 +175,14 @@ def outcome(
     try:
         if kind is None:
             return decide(problem, frequency)
-        checker = kind(problem, build_all(problem.models), frequency, cache_bytes=2000)
-        parts += [checker.part] if isinstance(checker, Parts) else []
+        made: list[Waves] = []
+
+        def make(models: Sequence[Model], called: str) -> Waves:
+            made.append(kind(problem, models, frequency, cache_bytes=2000))
+            return made[-1]
+
+        checker = with_templates(problem, models_of(problem), make)
+        parts += [made[0].part] if isinstance(made[0], Parts) else []
         return decide_with(problem, checker, whole_table(problem, frequency))
     except InfeasibleError:
         return None
@@ -142,7 +197,7 @@ def agree(problem: Problem, frequency: FrequencySet, found: FullDomainRecoding |
     assert found.losses[problem.loss] == (loss if problem.k or problem.loss != "c-avg" else None)
     assert found.suppressed_rows == right.holding[levels]
     assert found.trace.minimal in (None, right.minimal())
-    if not problem.limit and not any(m.parameters.get("refined") for m in problem.models):
+    if not problem.limit and all(m.union_closed for m in models_of(problem)):
         assert found.trace.minimal is not None
     trace = found.trace
     assert trace.nodes == trace.checked + trace.marked + trace.pruned and min(trace.checked, trace.marked, trace.pruned) >= 0
@@ -157,7 +212,7 @@ def agree(problem: Problem, frequency: FrequencySet, found: FullDomainRecoding |
 
 def test_the_search_equals_exhaustive_search(full: bool) -> None:
     feasible, parts = 0, list[DriverPart]()
-    for seed in range(3000 if full else 300):
+    for seed in range(5000 if full else 500):
         problem, frequency = random_problem(random.Random(seed))
         right = exhaustive(problem, frequency)
         feasible += right.best is not None

@@ -197,7 +197,7 @@ def test_ignored_nulls_and_several_sensitive_columns_of_other_types(spark: Any) 
 
 def test_models_that_the_audit_does_not_know_are_never_ok(spark: Any) -> None:
     columns = (*flat("x"), Column(name="s", role="sensitive"))
-    for spec in (ModelSpec(model="t-closeness", parameters={"t": Fraction(1)}), diversity("entropy", 1), alpha("0." + "3" * 30)):
+    for spec in (ModelSpec(model="s-closeness", parameters={"t": Fraction(1)}), diversity("fair", 1), alpha("0." + "3" * 30)):
         result = audit(spark, Policy(columns=columns, privacy=(spec,)), [("x", "s")])
         assert not result.ok and not result.models[0].holds and result.rows == 1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,12 @@ from anon_spark.algorithms.local_checker import LocalChecker
 from anon_spark.algorithms.node_space import lattice_size
 from anon_spark.algorithms.spark_checker import SparkChecker
 from anon_spark.algorithms.star import star_holds
+from anon_spark.algorithms.templates import of_full_classes, with_templates
 from anon_spark.domain.errors import InfeasibleError
 from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.problem import Problem
-from anon_spark.models.registry import build_all
+from anon_spark.models.base import Model
+from anon_spark.models.registry import models_of
 from anon_spark.plans import waves
 from anon_spark.plans.frequency import ROWS, cell_names
 from anon_spark.plans.local import local_table
@@ -51,9 +53,12 @@ def cells_of(spark: SparkSession, problem: Problem, frequency: FrequencySet) -> 
     return local_table(spark, pa.table({**columns, ROWS: pa.array(frequency.count, pa.int64())}))
 
 
-def checker_of(spark: SparkSession, problem: Problem, frequency: FrequencySet, **more: Any) -> SparkChecker:
+def checker_of(
+    spark: SparkSession, problem: Problem, frequency: FrequencySet, models: Sequence[Model] | None = None, **more: Any
+) -> SparkChecker:
+    models = of_full_classes(problem, models_of(problem)) if models is None else models
     encoded = encode(cells_of(spark, problem, frequency), problem.hierarchies, len(problem.sensitive))
-    return SparkChecker(problem, build_all(problem.models), encoded, **more)
+    return SparkChecker(problem, models, encoded, **more)
 
 
 def shrink(patch: pytest.MonkeyPatch) -> None:
@@ -80,7 +85,7 @@ def asks(problem: Problem, frequency: FrequencySet) -> bool:
 
 
 def prunes(problem: Problem) -> bool:
-    models = build_all(problem.models)
+    models = models_of(problem)
     return pruning(models, problem.may_suppress) == models
 
 
@@ -104,13 +109,19 @@ def test_the_optimum_on_spark_equals_exhaustive_search(
         with Materialised() as kept:
             if kind != "plain":
                 more |= {"kept": kept, "combinations": size}
-            checker = checker_of(spark, problem, frequency, **more)
+            made: list[SparkChecker] = []
+
+            def make(models: Sequence[Model], called: str) -> SparkChecker:
+                made.append(checker_of(spark, problem, frequency, models, called=called, **more))  # noqa: B023
+                return made[-1]  # noqa: B023
+
             try:
+                checker = with_templates(problem, models_of(problem), make)
                 found = decide_with(problem, checker, whole_table(problem, frequency))
             except InfeasibleError:
                 found = None
             agree(problem, frequency, found, right)
-            sets, checked = sets + checker.part.sets, checked + checker.part.checked
+            sets, checked = sets + sum(one.part.sets for one in made), checked + sum(one.part.checked for one in made)
     assert feasible > TABLES // 3, "the tables must not be hopeless"
     assert (sets > 0 and checked > sets) == (kind == "fetched")
 
@@ -118,7 +129,7 @@ def test_the_optimum_on_spark_equals_exhaustive_search(
 def test_no_more_cells_come_to_the_driver_than_may(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     shrink(monkeypatch)
     problem, frequency = next(problems(10_023, 1, 100))
-    here = LocalChecker(problem, build_all(problem.models), frequency)
+    here = LocalChecker(problem, models_of(problem), frequency)
     encoded = encode(cells_of(spark, problem, frequency), problem.hierarchies, len(problem.sensitive))
     whole = RolledSet(here.bottom, numbered(encoded, problem.values), len(frequency.count))
     levels = tuple(min(1, h.levels - 1) for h in problem.hierarchies)
@@ -137,7 +148,8 @@ def test_no_more_cells_come_to_the_driver_than_may(spark: SparkSession, monkeypa
 def test_verdicts_suppression_and_stars_agree_with_the_driver(spark: SparkSession) -> None:
     for seed in range(5):
         problem, frequency = random_problem(random.Random(20_000 + seed))
-        here, there = LocalChecker(problem, build_all(problem.models), frequency), checker_of(spark, problem, frequency, width=3)
+        models = of_full_classes(problem, models_of(problem))
+        here, there = LocalChecker(problem, models, frequency), checker_of(spark, problem, frequency, width=3)
         nodes = [problem.min_levels, problem.max_levels, tuple(h.levels - 1 for h in problem.hierarchies), problem.min_levels]
         for one, other in zip(here.check(nodes), there.check(nodes), strict=True):
             assert [getattr(one, f) for f in FIELDS] == [getattr(other, f) for f in FIELDS], seed

@@ -19,7 +19,7 @@ from anon_spark.kernels.local.scale import boxes_on, points_on, scale_of
 from anon_spark.kernels.local.tree import grow, route
 from anon_spark.metrics.box_cost import box_loss
 from anon_spark.metrics.box_sums import BoxSums, box_sums, losses_of
-from anon_spark.models.registry import build_all
+from anon_spark.models.registry import models_of
 
 TREE = hierarchy(
     "tree", [("a", "ab", "*"), ("b", "ab", "*"), ("c", "cde", "*"), ("d", "cde", "*"), ("e", "cde", "*"), ("f", "*", "*")]
@@ -109,7 +109,7 @@ def test_breaking_classes_merge_with_the_neighbour_that_helps() -> None:
     rows = [(str(v), s) for v, s in zip(range(1, 13), "ssttstststst", strict=True)]
     asked = [model("k-anonymity", k=2), model("alpha-deassociation", "s", alpha=Fraction(1, 2))]
     problem, _ = bind(rows, [LINE], asked, ["s"])
-    models = build_all(problem.models)
+    models = models_of(problem)
     given = classes([(0, 1, [0, 0]), (2, 3, [1, 1]), (4, 5, [0, 1]), (20, 21, [0, 1])])
     assert breaking(problem, models, given).tolist() == [True, True, False, False]
     assert merge(problem, models, given, breaking(problem, models, given)) == {0: 0, 10: 0}

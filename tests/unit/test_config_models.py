@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from anon_spark.config import unbuilt
 from anon_spark.config.load import parse
 from anon_spark.domain.errors import ConfigurationError
 from anon_spark.domain.policy import FileHierarchy, ModelSpec, Policy
@@ -64,18 +63,9 @@ MODELS = [
 
 
 @pytest.mark.parametrize(("model", "parameters"), MODELS)
-def test_each_model(model, parameters, monkeypatch):
-    monkeypatch.setattr(unbuilt, "NOT_BUILT", ())
+def test_each_model(model, parameters):
     column = None if model["model"] == "k-anonymity" else "s"
     assert policy(model).privacy == (ModelSpec(model=model["model"], column=column, parameters=parameters),)
-
-
-BUILT = {"k-anonymity", "alpha-deassociation", "l-diversity"}
-
-
-@pytest.mark.parametrize("model", [model for model, _ in MODELS if model["model"] not in BUILT or "c" in model])
-def test_models_that_are_not_built(model):
-    assert faults(model)[0][2].endswith("is not built yet")
 
 
 @pytest.mark.parametrize(
@@ -103,5 +93,4 @@ def test_models_that_are_not_built(model):
     ],
 )
 def test_model_faults(model, where, found, monkeypatch):
-    monkeypatch.setattr(unbuilt, "NOT_BUILT", ())
     assert [fault[:2] for fault in faults(model)] == [("privacy.0." + where, found)]

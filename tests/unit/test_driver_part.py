@@ -18,7 +18,7 @@ from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.policy import ModelSpec
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import Levels
-from anon_spark.models.registry import build_all
+from anon_spark.models.registry import models_of
 
 MODELS = [model("k-anonymity", k=3), model("alpha-deassociation", "s", alpha=Fraction(1, 2))]
 FIGURES = ("failing", "failing_pruning", "classes", "smallest", "largest", "squares")
@@ -36,10 +36,10 @@ class Source:
     """Hands out sets of at most so many cells, and notes what it was asked for."""
 
     def __init__(self, problem: Problem, frequency: FrequencySet, most: int):
-        self.whole = LocalChecker(problem, build_all(problem.models), frequency)
+        self.whole = LocalChecker(problem, models_of(problem), frequency)
         self.most = most
         self.sizes: list[int] = []
-        self.part = DriverPart(problem, build_all(problem.models), most, len(frequency.count), self.fetch)
+        self.part = DriverPart(problem, models_of(problem), most, len(frequency.count), self.fetch)
 
     def fetch(self, levels: Levels) -> FrequencySet | None:
         cells = self.whole.cells(levels)

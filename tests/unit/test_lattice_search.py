@@ -24,7 +24,7 @@ from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import Levels
 from anon_spark.metrics.losses import LossTable
-from anon_spark.models.registry import build_all
+from anon_spark.models.registry import build_all, models_of
 
 K2 = [model("k-anonymity", k=2)]
 ALPHA = model("alpha-deassociation", "s", alpha=Fraction(1, 2))
@@ -46,7 +46,7 @@ class Recorder(LocalChecker):
     """Notes every wave; its verdicts are the driver's."""
 
     def __init__(self, problem: Problem, frequency: FrequencySet, width: int = 1):
-        super().__init__(problem, build_all(problem.models), frequency)
+        super().__init__(problem, models_of(problem), frequency)
         self.width = width
         self.waves: list[list[Levels]] = []
 
@@ -90,7 +90,7 @@ def test_which_models_prune() -> None:
 def test_stated_limits_of_the_lattice() -> None:
     problem, _ = some_problem(0, models=[*K2, ALPHA])
     assert lattice_size(problem) == 4 * 4 * 2
-    models = build_all(problem.models)
+    models = models_of(problem)
     assert node_limit(problem, models) == MAX_NODES == 2_000_000
     beside, _ = some_problem(0, models=[*K2, ALPHA], limit=Fraction(1, 10))
     assert node_limit(beside, models) == MAX_NODES_UNPRUNED == 200_000
@@ -144,7 +144,7 @@ def test_no_bound_is_above_the_loss(loss: str) -> None:
         problem, frequency = some_problem(seed, limit=limit, loss=loss, weights=(Fraction(1), Fraction(2), Fraction(1, 3)))
         table, space = LossTable(problem), NodeSpace(problem.min_levels, problem.max_levels)
         bounds = LossBounds(problem, table, space)
-        checker = LocalChecker(problem, build_all(problem.models), frequency)
+        checker = LocalChecker(problem, models_of(problem), frequency)
         verdicts = checker.check([space.levels(place) for place in range(space.size)])
         for place, verdict in enumerate(verdicts):
             bounds.learn(place, verdict)
@@ -164,7 +164,7 @@ def test_what_a_failing_node_says_of_those_above_it() -> None:
     problem, frequency = bind([[str(v)] for v in range(8)], [tree("q")], K2, limit=Fraction(1, 8), loss="discernibility")
     table, space = LossTable(problem), NodeSpace((0,), (3,))
     bounds = LossBounds(problem, table, space)
-    bottom, pairs = LocalChecker(problem, build_all(problem.models), frequency).check([(0,), (1,)])
+    bottom, pairs = LocalChecker(problem, models_of(problem), frequency).check([(0,), (1,)])
     bounds.learn(0, bottom)
     assert bounds.numbers.tolist() == [8, 8, 8, 8] and pairs.squares == 16
     bounds.learn(1, pairs)
@@ -174,7 +174,7 @@ def test_what_a_failing_node_says_of_those_above_it() -> None:
 def test_a_kept_class_and_a_failing_one() -> None:
     """Three rows of x, one of y, k = 2, one row may go: what the verdict says of both."""
     problem, frequency = bind([["x"]] * 3 + [["y"]], [flat("q", ["x", "y", "z"])], K2, limit=Fraction(1, 4))
-    checker = LocalChecker(problem, build_all(problem.models), frequency)
+    checker = LocalChecker(problem, models_of(problem), frequency)
     low, top = checker.check([(0,), (1,)])
     assert (low.failing, low.failing_pruning, low.classes, low.smallest, low.largest, low.squares) == (1, 1, 1, 3, 3, 9)
     assert low.kept is not None and low.kept[0].tolist() == [3, 0, 0]
@@ -185,9 +185,9 @@ def test_a_kept_class_and_a_failing_one() -> None:
 
 def test_the_cache_stays_within_its_bytes() -> None:
     problem, frequency = some_problem(5)
-    checker = LocalChecker(problem, build_all(problem.models), frequency, cache_bytes=3000)
+    checker = LocalChecker(problem, models_of(problem), frequency, cache_bytes=3000)
     nodes = list(product(range(4), range(4), range(2)))
-    again = LocalChecker(problem, build_all(problem.models), frequency)
+    again = LocalChecker(problem, models_of(problem), frequency)
     for node in nodes:
         small, large = checker.check([node])[0], again.check([node])[0]
         assert (small.failing, small.squares) == (large.failing, large.squares)
