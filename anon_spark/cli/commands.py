@@ -23,6 +23,7 @@ from anon_spark.io.hierarchy_files import tree_faults
 from anon_spark.io.spark_errors import job_faults
 from anon_spark.io.tables import read_release
 from anon_spark.job.check import check as check_job
+from anon_spark.job.listed import with_listed_values
 from anon_spark.job.run import run as run_job
 from anon_spark.job.steps import PUBLISH
 from anon_spark.report.plan import render_plan
@@ -67,7 +68,9 @@ def audit(conf: str, sets: Sequence[str], debug: bool) -> None:
         )
     with spark_session("audit", debug) as spark, job_faults(policy.where):
         _progress("audit")
-        result = audit_release(read_release(spark, sink, policy.where), policy)
+        release = read_release(spark, sink, policy.where)
+        # a listed value in another spelling than its column's would match no row, and its model would pass unseen
+        result = audit_release(release, with_listed_values(spark, release.schema, policy))
     _print_audit(policy, result)
 
 
