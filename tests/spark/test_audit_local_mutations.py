@@ -104,7 +104,7 @@ def of_labels(kinds: list[Quasi], rows: Rows, classes: list[list[int]], random: 
 
 def found_without_input(frame: Any, policy: Policy) -> set[int]:
     """The releases, by column ``m``, with a class that breaks a model or a label of no hierarchy."""
-    checks = [check_of(spec, SICK, Cells(0, False), f"s{place}") for place, spec in enumerate(policy.privacy)]
+    checks = [check_of(spec, SICK, Cells(0, False, frame.sparkSession), f"s{place}") for place, spec in enumerate(policy.privacy)]
     statistics = {check.name: check.statistic for check in checks if check.statistic is not None}
     quasi = range(len(policy.quasi_identifiers))
     classes = classes_of([*(F.col(f"l{place}") for place in quasi), F.col("m").cast("string")], [F.col("sick")], frame, statistics)
