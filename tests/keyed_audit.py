@@ -20,7 +20,7 @@ from anon_spark.domain.policy import Policy
 def found_without_input(frame: Any, policy: Policy) -> set[int]:
     """The releases with a class that breaks a model, or a label of no hierarchy."""
     column = policy.of_role("sensitive")[0].name
-    checks = [check_of(spec, column, Cells(0, False), f"s{place}") for place, spec in enumerate(policy.privacy)]
+    checks = [check_of(spec, column, Cells(0, False, frame.sparkSession), f"s{place}") for place, spec in enumerate(policy.privacy)]
     statistics = {check.name: check.statistic for check in checks if check.statistic is not None}
     quasi = range(len(policy.quasi_identifiers))
     classes = classes_of([*(F.col(f"l{place}") for place in quasi), F.col("m").cast("string")], [F.col("sick")], frame, statistics)

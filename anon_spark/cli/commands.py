@@ -23,6 +23,7 @@ from anon_spark.io.hierarchy_files import tree_faults
 from anon_spark.io.spark_errors import SPARK_ERRORS, job_faults
 from anon_spark.io.tables import read_release
 from anon_spark.job.check import check as check_job
+from anon_spark.job.listed import with_listed_values
 from anon_spark.job.run import run as run_job
 from anon_spark.job.steps import PUBLISH
 from anon_spark.job.verify import Verified, verify_files
@@ -69,7 +70,9 @@ def audit(conf: str, sets: Sequence[str], debug: bool) -> None:
         _progress("audit")
         verified = verify_files(spark, sink, policy.where)
         try:
-            result = audit_release(read_release(spark, sink, policy.where), policy)
+            release = read_release(spark, sink, policy.where)
+            # a listed value in another spelling than its column's would match no row, and its model would pass unseen
+            result = audit_release(release, with_listed_values(spark, release.schema, policy))
         except (AnonError, *SPARK_ERRORS):
             if not verified.findings:
                 raise

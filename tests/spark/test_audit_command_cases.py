@@ -46,3 +46,16 @@ def test_our_own_output_is_audited(spark: SparkSession, tmp_path: Path, job: str
         assert [text for text in told if text not in audited.stdout] == [], (name, audited.stdout)
         if name == "lone":
             assert "age = *, gender = *, zipcode = *" in audited.stderr
+
+
+def test_listed_values_are_spelled_as_their_column_spells_them(spark: SparkSession, tmp_path: Path) -> None:
+    """1 of a column of doubles is its 1.0: a value that matched no row would let its model pass unseen."""
+    out = str(tmp_path / "out")
+    spark.createDataFrame([("f", 1.0), ("f", 1.0), ("f", 2.5), ("m", 2.5)], "sex string, wage double").write.save(out)
+    conf = tmp_path / "job.yaml"
+    asked = {"output": {"path": out}, "columns": [quasi("sex"), {"name": "wage", "role": "sensitive"}]}
+    for model, value in (({"model": "alpha-deassociation", "alpha": 0.5}, "values"), ({"model": "confidence-bound", "h": 0.5}, "value")):
+        given = {**model, value: [1] if value == "values" else 1} | ({"given": ["sex"]} if value == "value" else {})
+        conf.write_text(json.dumps({**asked, "privacy": [given]}))
+        audited = runner().invoke(cli, ["audit", str(conf)])
+        assert (audited.exit_code == 5 and "2 with one value" in audited.stderr) or "2 of 3 rows with the value" in audited.stderr

@@ -155,7 +155,7 @@ def test_every_model_at_its_boundary(spark: Any) -> None:
     """Each table above a class of its own, every model asked of every class at once; what each says of its own class counts."""
     rows = [(f"class {place}", value) for place, (_, cells_, _, _) in enumerate(MODELS) for _, value in cells_]
     release = spark.createDataFrame(rows, "x string, s string")
-    checks = [check_of(model, "s", Cells(0, False), f"m{place}") for place, (model, *_) in enumerate(MODELS)]
+    checks = [check_of(model, "s", Cells(0, False, spark), f"m{place}") for place, (model, *_) in enumerate(MODELS)]
     statistics = {check.name: check.statistic for check in checks if check.statistic is not None}
     classes = classes_of([fn.col("x")], [fn.col("s")], release, statistics)
     found = {

@@ -15,6 +15,7 @@ from anon_spark.domain.errors import InternalError
 from anon_spark.kernels.rollup import holds_all
 from anon_spark.models.alpha_deassociation import AlphaDeassociation, RefinedAlphaDeassociation
 from anon_spark.models.base import Distinct, Largest, Model, Size, Statistic, Whole
+from anon_spark.models.confidence import ConfidenceBound
 from anon_spark.models.k_anonymity import KAnonymity
 from anon_spark.models.l_diversity import DistinctLDiversity, FrequencyLDiversity
 from anon_spark.models.registry import Asked, build, build_all
@@ -28,6 +29,7 @@ MODELS: list[Model] = [
     RefinedAlphaDeassociation(S, Fraction(1, 2), ("a",)),
     DistinctLDiversity(S, 2),
     FrequencyLDiversity(S, 2),
+    ConfidenceBound(S, Fraction(1, 2), ("a",), ("q",)),
 ]
 
 
@@ -241,3 +243,11 @@ def test_excess_is_nothing_exactly_where_a_model_holds():
             excess = asked.excess(np.array([histogram.total()]), counts, np.arange(len(listed)))
             assert excess.shape == (1,) and excess[0] >= 0
             assert (excess[0] == 0) == bool(asked.holds(stats(histogram, asked)))
+
+
+def test_a_confidence_that_no_table_holds_is_told_by_its_value() -> None:
+    told = ConfidenceBound(S, Fraction(1, 5), ("HIV",), ("sex",)).infeasible(whole(HIV=2, flu=4), 0)
+    assert told == (
+        "h = 0.2 is below HIV's share of the table, 0.333: no anonymization exists; the smallest h that can hold is 0.3334"
+    )
+    assert ConfidenceBound(S, Fraction(1, 5), ("HIV",)).tightest(whole(HIV=2, flu=4)) == "h from 0.3334, the share of HIV"
