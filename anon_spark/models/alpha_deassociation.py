@@ -21,6 +21,8 @@ class AlphaDeassociation:
     alpha: Fraction
     values: tuple[str, ...] | None = None
     name: ClassVar[str] = "alpha-deassociation"
+    symbol: ClassVar[str] = "alpha"
+    """What the share is called in messages."""
     union_closed: ClassVar[bool] = True
     survives_any_rows: ClassVar[bool] = False
 
@@ -55,13 +57,15 @@ class AlphaDeassociation:
         if left <= self.alpha:
             return None
         return (
-            f"alpha = {decimal(self.alpha)} is below {named(value)}'s share of the table{left_over(may_suppress)}, "
-            f"{share(left, self.alpha)}: no anonymization exists; the smallest alpha that can hold is {ceiling(left)}"
+            f"{self.symbol} = {decimal(self.alpha)} is below {named(value)}'s share of the table{left_over(may_suppress)}, "
+            f"{share(left, self.alpha)}: no anonymization exists; the smallest {self.symbol} that can hold is {ceiling(left)}"
         )
 
     def tightest(self, whole: Whole) -> str:
         value, count = self._commonest(whole)
-        return f"alpha from {ceiling(Fraction(count, whole.rows))}, the share of {named(value)}" if count else "any alpha"
+        if not count:
+            return f"any {self.symbol}"
+        return f"{self.symbol} from {ceiling(Fraction(count, whole.rows))}, the share of {named(value)}"
 
     def _commonest(self, whole: Whole) -> tuple[str | None, int]:
         """The bounded value of most rows."""

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import ClassVar
 
 from anon_spark.models.alpha_deassociation import AlphaDeassociation
-from anon_spark.models.base import Whole
-from anon_spark.models.wording import ceiling, decimal, left_over, share
 
 
 @dataclass(frozen=True)
@@ -21,18 +18,4 @@ class ConfidenceBound(AlphaDeassociation):
 
     given: tuple[str, ...] = ()
     name: ClassVar[str] = "confidence-bound"
-
-    def infeasible(self, whole: Whole, may_suppress: int) -> str | None:
-        """Lemma 1, as of alpha."""
-        value, count = self._commonest(whole)
-        left = Fraction(count - may_suppress, whole.rows - may_suppress)
-        if left <= self.alpha:
-            return None
-        return (
-            f"h = {decimal(self.alpha)} is below {value}'s share of the table{left_over(may_suppress)}, {share(left, self.alpha)}: no "
-            f"anonymization exists; the smallest h that can hold is {ceiling(left)}"
-        )
-
-    def tightest(self, whole: Whole) -> str:
-        value, count = self._commonest(whole)
-        return f"h from {ceiling(Fraction(count, max(whole.rows, 1)))}, the share of {value}"
+    symbol: ClassVar[str] = "h"
