@@ -34,13 +34,13 @@ def load(path: str | os.PathLike[str], sets: Sequence[str] = (), look: Look | No
     return build(override(raw, sets, notes), notes, look, roles_alone=roles_alone)
 
 
-def parse(mapping: Mapping[str, object], where: str = "policy") -> Policy:
-    """The policy of a mapping with the names of the YAML file; ``where`` names it in messages.
+def parse(mapping: Mapping[str, object], where: str = "policy", *, roles_alone: bool = False) -> Policy:
+    """The policy of a mapping with the names of the YAML file; ``where`` names it in messages. roles_alone: see ``build``.
 
     Raises ConfigurationError with every fault.
     """
     notes = Notes(where)
-    return build(plain(mapping, notes), notes)
+    return build(plain(mapping, notes), notes, roles_alone=roles_alone)
 
 
 def _text(path: str, notes: Notes) -> str:

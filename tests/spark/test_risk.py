@@ -150,15 +150,16 @@ def test_the_table_is_read_once_and_shuffled_once(spark: SparkSession, tmp_path:
     def spoil(step: str) -> None:
         if step == job.SETS and is_connect(spark):
             # Connect plans a read anew for every request, and would refuse a path that is gone
-            spark.createDataFrame(rows(90), SCHEMA).write.mode("append").parquet(str(path))
+            for part in list(path.glob("part-*")):
+                shutil.copy(part, part.with_name(f"part-9{part.name}"))
         elif step == job.SETS:
             shutil.rmtree(path)
 
     found = risk_of(spark, policy(tmp_path, place), frame, on_start=spoil)
     assert found.subsets == expected.subsets and len(found.subsets) == 48
-    assert not path.exists() or spark.read.parquet(str(path)).count() == 130
+    assert not path.exists() or spark.read.parquet(str(path)).count() == 80
 
-    schema = spark.createDataFrame([], SCHEMA)
+    schema = spark.createDataFrame(rows(3), SCHEMA)
     raws = [raw_column(name, schema.schema[name].dataType) for name in QIS]
     held = io.StringIO()
     with contextlib.redirect_stdout(held):
