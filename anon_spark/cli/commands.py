@@ -39,6 +39,7 @@ _DOING: Mapping[str, str] = {
     "audit": "auditing what was written",
     COUNT: "reading the table: how many rows have each combination of values",
     SETS: "counting what fewer columns tell",
+    "measures": "measuring what the release can still answer",
     PUBLISH: "publishing",
 }
 """What a step is for, to those who wait for it."""

@@ -29,10 +29,10 @@ from anon_spark.kernels.subset_sizes import count_subsets
 from anon_spark.metrics.population_uniques import population_uniques
 from anon_spark.metrics.subsets import SubsetRisk, most_identifying, shares_of_classes, subsets_of, within_bounds
 from anon_spark.metrics.table_risk import TableRisk, table_risk
-from anon_spark.plans.fetch import fetch_arrow, fetch_rows
+from anon_spark.plans.fetch import fetch_arrow, fetch_row, fetch_rows
 from anon_spark.plans.frequency import ROWS
 from anon_spark.plans.materialise import Materialised
-from anon_spark.plans.table_risk import class_sizes, hash_names, hashed_cells, subset_figures
+from anon_spark.plans.table_risk import class_sizes, distinct_values, hash_names, hashed_cells, subset_figures
 from anon_spark.report.table_risk import Population, RiskReport
 
 RISK = "risk.json"
@@ -133,8 +133,12 @@ def _subsets(cells: DataFrame, d: int, whole: TableRisk, in_driver: bool) -> tup
     wanted, left_out = subsets_of(d)
     every = SubsetRisk(tuple(range(d)), whole.classes, whole.unique, whole.below[5])
     parts = [subset for subset in wanted if len(subset) < d]
-    one_in = [1] * len(parts) if in_driver else shares_of_classes(parts, whole.classes)
-    figures = _counted(cells, d, parts) if in_driver else _counted_on_spark(cells, d, parts, one_in)
+    one_in: Sequence[int] = [1] * len(parts)
+    if in_driver:
+        figures = _counted(cells, d, parts)
+    else:
+        one_in = shares_of_classes(parts, whole.classes, list(fetch_row(distinct_values(cells, d))))
+        figures = _counted_on_spark(cells, d, parts, one_in)
     found = [
         SubsetRisk(
             subset,

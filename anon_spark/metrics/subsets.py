@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from math import comb
+from math import comb, prod
 
 MOST_SUBSETS = 500
 """Sets looked at; whole sizes are left out beyond it: threes first (16 quasi-identifiers and more), then pairs (31 and more)."""
-MOST_LINES = 2**26
-"""Lines that sets of three columns and more may send through the shuffle before they are counted in part."""
+MOST_LINES = 2**23
+"""Lines that large sets may send through the shuffle before they are counted in part."""
+FEW_CLASSES = 20_000
 FEW = 5
 """A row is nearly unique in a class of fewer rows than this."""
 Subset = tuple[int, ...]
@@ -46,14 +47,17 @@ def most_identifying(found: Sequence[SubsetRisk]) -> tuple[SubsetRisk, ...]:
     return tuple(sorted(found, key=lambda s: (len(s.columns), -s.unique, -s.below_5, -s.combinations, s.columns)))
 
 
-def shares_of_classes(subsets: Sequence[Subset], cells: int) -> tuple[int, ...]:
-    """Of each set: 1 where all its classes are counted, else one in how many. Sets of one and two columns are counted in full, larger
-    ones of so large a frequency set that they would come to more than MOST_LINES lines in part."""
-    large = sum(len(subset) > 2 for subset in subsets)
+def shares_of_classes(subsets: Sequence[Subset], cells: int, distinct: Sequence[int]) -> tuple[int, ...]:
+    """Of each set: 1 where all its classes are counted, else one in how many, a power of two.
+
+    distinct: values of each column, about. Single columns and sets that can have no more than FEW_CLASSES are counted in full: workers
+    add their classes up before they send them. The others are counted in part where they would come to more than MOST_LINES lines.
+    """
+    large = [len(subset) > 1 and prod(distinct[column] for column in subset) > FEW_CLASSES for subset in subsets]
     one_in = 1
-    while cells * large > MOST_LINES * one_in:
+    while cells * sum(large) > MOST_LINES * one_in:
         one_in *= 2
-    return tuple(one_in if len(subset) > 2 else 1 for subset in subsets)
+    return tuple(one_in if is_large else 1 for is_large in large)
 
 
 def within_bounds(found: Sequence[SubsetRisk], whole: SubsetRisk) -> tuple[SubsetRisk, ...]:

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from anon_spark.kernels.subset_sizes import NAMES, subset_keys
 from anon_spark.metrics.subsets import FEW, Subset
 from anon_spark.plans.columns import HELPER, RawColumn
-from anon_spark.plans.frequency import ROWS, hashed
+from anon_spark.plans.frequency import ROWS
 
 
 def hash_names(columns: int) -> list[str]:
@@ -23,18 +23,22 @@ def hash_names(columns: int) -> list[str]:
 def hashed_cells(table: DataFrame, quasi_identifiers: Sequence[RawColumn]) -> DataFrame:
     """Distinct combinations of raw values, null being one, as hashes: __anon_h0.. (long, salted by column), __anon_n (long).
 
-    Combinations are told apart by their values; a column's values by 64 bits. Values that print alike are one value, as they are to
-    the deciders: only moments can (a repeated hour of a clock change), so those are grouped as text.
+    A column's values are told apart by 64 bits. Rows are hashed before they are grouped: lines of one small width are grouped and
+    shuffled in a fraction of the time of texts where nearly all are distinct.
     """
     names = hash_names(len(quasi_identifiers))
-    keys = [_key(raw).alias(name) for raw, name in zip(quasi_identifiers, names, strict=True)]
-    cells = table.select(*keys).groupBy(*names).agg(F.count(F.lit(1)).alias(ROWS))
-    return cells.select(*[_hash(F.col(name), i).alias(name) for i, name in enumerate(names)], ROWS)
+    keys = [_hash(raw, i).alias(name) for i, (raw, name) in enumerate(zip(quasi_identifiers, names, strict=True))]
+    return table.select(*keys).groupBy(*names).agg(F.count(F.lit(1)).alias(ROWS))
 
 
 def class_sizes(cells: DataFrame) -> DataFrame:
     """(size long, classes long): how many cells have how many rows; at most about the root of twice the rows."""
     return cells.groupBy(F.col(ROWS).alias("size")).agg(F.count(F.lit(1)).alias("classes"))
+
+
+def distinct_values(cells: DataFrame, columns: int) -> DataFrame:
+    """One row: how many values each column has, by position, approximately (error 5 %)."""
+    return cells.agg(*[F.approx_count_distinct(name).alias(name) for name in hash_names(columns)])
 
 
 def subset_figures(cells: DataFrame, columns: int, subsets: Sequence[Subset], one_in: Sequence[int]) -> DataFrame:
@@ -53,9 +57,7 @@ def _rows_below(size: int) -> Column:
     return F.sum(F.when(rows < size, rows).otherwise(F.lit(0)))
 
 
-def _key(raw: RawColumn) -> Column:
-    return raw.text if raw.kind in ("text", "timestamp") else raw.column
-
-
-def _hash(value: Column, place: int) -> Column:
-    return F.xxhash64(F.lit(place), hashed([value.cast("string")]))
+def _hash(raw: RawColumn, place: int) -> Column:
+    """Null hashes as the place alone. Values that print alike are one value, as they are to the deciders: only moments can (an hour
+    that a clock change repeats), so those are hashed as text."""
+    return F.xxhash64(F.lit(place), raw.text if raw.kind in ("text", "timestamp") else raw.column)

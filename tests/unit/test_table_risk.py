@@ -118,6 +118,7 @@ def test_sets_are_counted_as_plain_loops_count_them(seed: int, monkeypatch: pyte
 
     # the same from what workers send, however their batches and what they hold at a time are cut
     monkeypatch.setattr(subset_sizes, "GATHERED", draws.choice([1, 7, 10**6]))
+    monkeypatch.setattr(subset_sizes, "DENSE", draws.choice([0, 30, 2**17]))
     names = [f"h{i}" for i in range(d)]
     held: dict[int, Counter] = {number: Counter() for number in range(len(subsets))}
     for batch in subset_keys(batches(hashes, count, 3), names, "n", subsets, [1] * len(subsets)):
@@ -146,10 +147,13 @@ def test_a_part_of_the_classes_is_the_same_part_whatever_the_batches() -> None:
 
 def test_large_sets_of_many_cells_are_counted_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sets, "MOST_LINES", 100)
-    subsets = [(0,), (0, 1), (0, 1, 2), (0, 1, 3)]
-    assert shares_of_classes(subsets, 50) == (1, 1, 1, 1)
-    assert shares_of_classes(subsets, 51) == (1, 1, 2, 2)
-    assert shares_of_classes(subsets, 300) == (1, 1, 8, 8)
+    monkeypatch.setattr(sets, "FEW_CLASSES", 40)
+    subsets, distinct = [(0,), (0, 1), (0, 2), (0, 1, 2)], [1000, 1, 5, 8]
+    assert shares_of_classes(subsets, 33, distinct) == (1, 1, 1, 1)
+    assert shares_of_classes(subsets, 34, distinct) == (1, 2, 2, 2)
+    assert shares_of_classes(subsets, 300, distinct) == (1, 16, 16, 16)
+    # what can have but few classes is counted in full
+    assert shares_of_classes(subsets, 300, [8, 5, 5, 1]) == (1, 1, 1, 4)
 
 
 def test_an_estimate_stays_between_its_parts_and_the_whole() -> None:
