@@ -24,11 +24,13 @@ from anon_spark.io.spark_errors import SPARK_ERRORS, job_faults
 from anon_spark.io.tables import read_release
 from anon_spark.job.check import check as check_job
 from anon_spark.job.listed import with_listed_values
+from anon_spark.job.risk import COUNT, RISK, SETS, risk_of
 from anon_spark.job.run import run as run_job
 from anon_spark.job.steps import PUBLISH
 from anon_spark.job.verify import Verified, verify_files
 from anon_spark.report.plan import render_plan
 from anon_spark.report.summary import print_summary
+from anon_spark.report.table_risk import render_risk
 
 _DOING: Mapping[str, str] = {
     "frequency set": "reading the table: how many rows have each combination of values",
@@ -36,6 +38,9 @@ _DOING: Mapping[str, str] = {
     "lattice": "searching for the least loss that holds what was asked",
     "write": "writing to a staging place",
     "audit": "auditing what was written",
+    COUNT: "reading the table: how many rows have each combination of values",
+    SETS: "counting what fewer columns tell",
+    "measures": "measuring what the release can still answer",
     PUBLISH: "publishing",
 }
 """What a step is for, to those who wait for it."""
@@ -57,6 +62,14 @@ def check(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> Non
     policy = _load(conf, sets)
     with spark_session("check", debug) as spark, _values_shown(show_values):
         click.echo(render_plan(check_job(spark, policy, on_start=_progress)))
+
+
+def risk(conf: str, sets: Sequence[str], population: int | None, debug: bool) -> None:
+    """Print the risk of the raw table, and write it where a report is asked for."""
+    policy = load(conf, sets, roles_alone=True)
+    with spark_session("risk", debug) as spark:
+        found = risk_of(spark, policy, population=population, on_start=_progress)
+        click.echo(render_risk(found, f"{policy.report.rstrip('/')}/{RISK}" if policy.report else None), nl=False)
 
 
 def audit(conf: str, sets: Sequence[str], debug: bool) -> None:

@@ -1,4 +1,4 @@
-"""anon-spark run | check | audit CONF: every outcome has its exit code, every user's mistake its one line."""
+"""anon-spark run | check | audit | risk CONF: every outcome has its exit code, every user's mistake its one line."""
 
 from __future__ import annotations
 
@@ -76,6 +76,12 @@ def _logging(verbose: bool, debug: bool) -> None:
 CONF = click.argument("conf", type=click.Path())
 SETS = click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Override a key, as in privacy.0.k=25.")
 SHOW = click.option("--show-values", is_flag=True, help="Name up to 5 values that are outside a hierarchy.")
+POPULATION = click.option(
+    "--population",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="The table is a sample of N persons: estimate how many are unique among them.",
+)
 VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Tell each step as it ends.")
 DEBUG = click.option(
     "--debug", is_flag=True, help="Print traces of internal errors and what Spark logs; both may show values of the data."
@@ -126,6 +132,19 @@ def audit(conf: str, sets: tuple[str, ...], verbose: bool, debug: bool) -> None:
     """Audit what is published at the output of CONF, from the published table alone."""
     _logging(verbose, debug)
     sys.exit(guarded(lambda: commands.audit(conf, sets, debug), debug))
+
+
+@cli.command(short_help="Tell how easily people in the raw table are found.")
+@CONF
+@SETS
+@POPULATION
+@VERBOSE
+@DEBUG
+def risk(conf: str, sets: tuple[str, ...], population: int | None, verbose: bool, debug: bool) -> None:
+    """Count how many rows of the input of CONF are alone, or nearly, with their quasi-identifiers, and which columns make them so. CONF
+    needs the input and the columns' roles; models and hierarchies may be absent. Writes risk.json where a report is asked for."""
+    _logging(verbose, debug)
+    sys.exit(guarded(lambda: commands.risk(conf, sets, population, debug), debug))
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -21,19 +21,22 @@ Look = Callable[[FileHierarchy], Iterable[Fault]]
 """Looks at a hierarchy's file: what is wrong with it."""
 
 
-def build(raw: object, notes: Notes, look: Look | None = None) -> Policy:
+def build(raw: object, notes: Notes, look: Look | None = None, *, roles_alone: bool = False) -> Policy:
     """The policy that a plain configuration asks for. look: at hierarchy files, where their faults are to be told with the rest.
+    roles_alone: for those who read the input and its columns' roles, and anonymize nothing: privacy and hierarchies may be absent, and
+    jobs and models may be ones that are not built yet.
 
     Raises ConfigurationError with every fault: of single keys, across keys, of hierarchy files, and of what is not built yet.
     """
-    draft = read_draft(raw, notes)
+    draft = read_draft(raw, notes, models_wanted=not roles_alone)
     check_endpoints(draft, notes)
-    check_columns(draft, notes)
+    check_columns(draft, notes, hierarchies_wanted=not roles_alone)
     check_models(draft, notes)
     if look is not None:
         _look(draft, look, notes)
-    check_job(draft, notes)
-    check_built(raw, notes)
+    if not roles_alone:
+        check_job(draft, notes)
+    check_built(raw, notes, "columns" if roles_alone else "")
     notes.stop()
     if draft.top.keys is None:
         raise InternalError("a configuration without faults could not be read")

@@ -17,8 +17,8 @@ OF_QUASI_IDENTIFIERS = ("type", "hierarchy", "weight", "min_level", "max_level",
 DATES = ("date", "timestamp")
 
 
-def check_columns(draft: Draft, notes: Notes) -> None:
-    """Note every fault of the columns that spans keys."""
+def check_columns(draft: Draft, notes: Notes, *, hierarchies_wanted: bool = True) -> None:
+    """Note every fault of the columns that spans keys, and hierarchies that the job wants."""
     _names(draft, notes)
     _roles(draft, notes)
     for column in draft.columns:
@@ -26,7 +26,7 @@ def check_columns(draft: Draft, notes: Notes) -> None:
             _meaning(column, column.keys, notes)
             _levels(column, column.keys, draft, notes)
             _hierarchy(column, column.keys, notes)
-    if draft.job is not None:
+    if hierarchies_wanted and draft.job is not None:
         _required(draft, draft.job, notes)
 
 

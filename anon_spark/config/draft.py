@@ -92,8 +92,8 @@ class Draft:
         return [column.keys.name for column in self.columns if column.keys and (not roles or column.role in roles)]
 
 
-def read_draft(raw: object, notes: Notes) -> Draft:
-    """Read every section of a plain configuration, noting every fault within one key."""
+def read_draft(raw: object, notes: Notes, *, models_wanted: bool = True) -> Draft:
+    """Read every section of a plain configuration, noting every fault within one key, and that no model is asked for."""
     if not isinstance(raw, Mapping):
         notes.add((), "nothing" if raw is None else show(raw), "a mapping with keys of " + ", ".join(TopKeys.names()))
         return Draft(Piece((), None))
@@ -104,7 +104,7 @@ def read_draft(raw: object, notes: Notes) -> Draft:
         return read_piece(schema, given[name], (name,), notes) if name in given else None
 
     columns = _items(given, "columns", "one entry a column", notes)
-    privacy = _items(given, "privacy", "one entry a model", notes)
+    privacy = _items(given, "privacy", "one entry a model", notes) if models_wanted or given.get("privacy", []) != [] else []
     return Draft(
         top=top,
         input=section(SourceKeys, "input"),

@@ -15,10 +15,10 @@ from anon_spark.domain.policy import Policy
 MOST_BYTES = 8 * 1024 * 1024
 
 
-def load(path: str | os.PathLike[str], sets: Sequence[str] = (), look: Look | None = None) -> Policy:
+def load(path: str | os.PathLike[str], sets: Sequence[str] = (), look: Look | None = None, *, roles_alone: bool = False) -> Policy:
     """The policy of a YAML file, with overrides such as ``privacy.0.k=25`` or ``columns.age.max_level=2`` laid over it.
 
-    look: at hierarchy files, whose faults are then told with the configuration's.
+    look: at hierarchy files, whose faults are then told with the configuration's. roles_alone: see ``build``.
     Raises ConfigurationError with every fault, each with file and line, key, what was found and expected.
     """
     notes = Notes(os.fspath(path))
@@ -31,16 +31,16 @@ def load(path: str | os.PathLike[str], sets: Sequence[str] = (), look: Look | No
         # never what it says: it may be a file of data
         notes.add((), "a list" if isinstance(raw, list) else "a text that is no YAML mapping", "a mapping such as job: lattice")
         notes.stop()
-    return build(override(raw, sets, notes), notes, look)
+    return build(override(raw, sets, notes), notes, look, roles_alone=roles_alone)
 
 
-def parse(mapping: Mapping[str, object], where: str = "policy") -> Policy:
-    """The policy of a mapping with the names of the YAML file; ``where`` names it in messages.
+def parse(mapping: Mapping[str, object], where: str = "policy", *, roles_alone: bool = False) -> Policy:
+    """The policy of a mapping with the names of the YAML file; ``where`` names it in messages. roles_alone: see ``build``.
 
     Raises ConfigurationError with every fault.
     """
     notes = Notes(where)
-    return build(plain(mapping, notes), notes)
+    return build(plain(mapping, notes), notes, roles_alone=roles_alone)
 
 
 def _text(path: str, notes: Notes) -> str:

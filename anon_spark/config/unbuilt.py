@@ -26,9 +26,11 @@ NOT_BUILT: tuple[tuple[str, object], ...] = (
 )
 
 
-def check_built(raw: object, notes: Notes) -> None:
-    """Note each sound key of a plain configuration that holds what is not built yet."""
+def check_built(raw: object, notes: Notes, section: str = "") -> None:
+    """Note each sound key of a plain configuration, or of one section, that holds what is not built yet."""
     for pattern, refused in NOT_BUILT:
+        if not pattern.startswith(section):
+            continue
         for key, value in _at(raw, pattern.split("."), ()):
             if notes.bad(key) or not _is(value, refused):
                 continue

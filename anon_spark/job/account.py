@@ -20,8 +20,11 @@ from anon_spark.job.gather import Gathered
 from anon_spark.job.schema import BoundSchema
 from anon_spark.job.steps import Steps
 from anon_spark.metrics.lower_bound import gcp_lower_bound
-from anon_spark.plans.fetch import fetch_row
+from anon_spark.metrics.table_risk import TableRisk, table_risk
+from anon_spark.plans.columns import named
+from anon_spark.plans.fetch import fetch_row, fetch_rows
 from anon_spark.plans.frequency import ROWS, cell_names
+from anon_spark.plans.table_risk import class_sizes
 from anon_spark.report.document import Report
 from anon_spark.report.parts import (
     AuditFindings,
@@ -51,10 +54,10 @@ class Run:
 
 def write_report(
     run: Run, policy: Policy, gathered: Gathered, recoding: Recoding, audit: AuditResult, steps: Steps,
-    spark: SparkSession, bound: BoundSchema, status: str, warnings: tuple[str, ...],
+    spark: SparkSession, bound: BoundSchema, status: str, warnings: tuple[str, ...], release: DataFrame | None = None,
 ) -> Report:  # fmt: skip
-    """The report with every key that the job has a meaning for."""
-    problem = gathered.problem
+    """The report with every key that the job has a meaning for.  release: as it was read back, where the audit agreed."""
+    problem, before = gathered.problem, raw_risk(gathered)
     classes, rows = recoding.classes, problem.rows - recoding.suppressed_rows
     return Report(
         job=policy.job,
@@ -70,7 +73,14 @@ def write_report(
         loss=LossFigures.of(recoding, bound.names, _bound(gathered)),
         lattice=LatticeFigures.of(recoding, bound.names) if isinstance(recoding, FullDomainRecoding) else None,
         audit=AuditFindings(audit.ok, tuple(Finding(f.rule, False, f.message) for f in audit.findings)),
-        risk=Risk.of(smallest=recoding.smallest, classes=classes, rows=rows, below_k_before=_below_k(gathered)),
+        risk=Risk.of(
+            smallest=recoding.smallest,
+            classes=classes,
+            rows=rows,
+            below_k_before=None if problem.k is None else before.below[problem.k],
+            before=before,
+            unique=_unique(recoding, release, bound.labels),
+        ),
         warnings=warnings,
         versions=versions(spark),
         policy=as_dict(policy),
@@ -91,23 +101,29 @@ def _bound(gathered: Gathered) -> Fraction | None:
     return gcp_lower_bound(gathered.problem, gathered.local.codes, gathered.local.count)
 
 
-def _below_k(gathered: Gathered) -> Fraction | None:
-    """Share of the raw rows that stand in raw classes below k."""
+def raw_risk(gathered: Gathered) -> TableRisk:
+    """The risk of the rows as they came, told apart by their quasi-identifiers; with it, the share of them below k."""
     k = gathered.problem.k
-    if k is None:
+    return table_risk(_raw_sizes(gathered), [] if k is None else [k])
+
+
+def _raw_sizes(gathered: Gathered) -> dict[int, int]:
+    """How many raw classes there are of each size."""
+    if gathered.local is None:
+        classes = gathered.cells.groupBy(*cell_names(len(gathered.problem.hierarchies), 0)[0]).agg(F.sum(ROWS).alias(ROWS))
+        return {int(row["size"]): int(row["classes"]) for row in fetch_rows(class_sizes(classes))}
+    _, of_class = np.unique(gathered.local.codes, axis=0, return_inverse=True)
+    size = np.zeros(int(of_class.max()) + 1, np.int64)
+    np.add.at(size, of_class.ravel(), gathered.local.count)
+    return dict(zip(*(line.tolist() for line in np.unique(size, return_counts=True)), strict=True))
+
+
+def _unique(recoding: Recoding, release: DataFrame | None, labels: tuple[str, ...]) -> int | None:
+    """Published rows that are alone in their class: counted where there can be any."""
+    if recoding.smallest != 1 or release is None:
         return None
-    if gathered.local is not None:
-        _, of_class = np.unique(gathered.local.codes, axis=0, return_inverse=True)
-        size = np.zeros(int(of_class.max()) + 1, np.int64)
-        np.add.at(size, of_class.ravel(), gathered.local.count)
-        return Fraction(int(size[size < k].sum()), gathered.problem.rows)
-    return Fraction(_below_k_on_spark(gathered.cells, len(gathered.problem.hierarchies), k), gathered.problem.rows)
-
-
-def _below_k_on_spark(cells: DataFrame, d: int, k: int) -> int:
-    classes = cells.groupBy(*cell_names(d, 0)[0]).agg(F.sum(ROWS).alias(ROWS))
-    below = F.sum(F.when(F.col(ROWS) < k, F.col(ROWS)).otherwise(F.lit(0)))
-    return int(fetch_row(classes.agg(below.alias("below")))["below"])
+    classes = release.groupBy(*[named(name) for name in labels]).agg(F.count(F.lit(1)).alias(ROWS))
+    return int(fetch_row(classes.agg(F.coalesce(F.sum((F.col(ROWS) == 1).cast("long")), F.lit(0)).alias("n")))["n"])
 
 
 def versions(spark: SparkSession) -> dict[str, str]:

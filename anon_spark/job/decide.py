@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -22,6 +23,7 @@ from anon_spark.domain.recoding import FullDomainRecoding
 from anon_spark.job.cautions import few_suppressed
 from anon_spark.job.examples import examples
 from anon_spark.job.gather import Gathered
+from anon_spark.job.measures import boxes_of_levels
 from anon_spark.job.schema import BoundSchema
 from anon_spark.job.steps import Steps
 from anon_spark.job.write import DROPPED, Plan
@@ -64,12 +66,16 @@ def decide_levels(
         said.extend(f"{sentence[0].upper()}{sentence[1:]}." for sentence in (*trace.steps, *told))
         if _wants_star(policy, recoding) and not star:
             said.append(DROPPED)
+    boxes = None
+    if gathered.local is not None:
+        boxes = partial(boxes_of_levels, problem, gathered.local, recoding.levels, recoding.suppressed_rows > 0)
     return Plan(
         recoding,
         lambda table: label(table, bound.quasi_identifiers, problem.hierarchies, recoding.levels, failing),
         star,
         examples(problem, recoding),
         few_suppressed(recoding, problem.k),
+        boxes,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from pyspark.sql import DataFrame, SparkSession
@@ -21,10 +22,12 @@ from anon_spark.job.cautions import few_suppressed, rare_bounds, rare_bounds_her
 from anon_spark.job.conservation import OWN, with_own
 from anon_spark.job.examples import local_examples
 from anon_spark.job.gather import Gathered
+from anon_spark.job.measures import boxes_of_groups
 from anon_spark.job.parts import parts_of
 from anon_spark.job.schema import BoundSchema
 from anon_spark.job.steps import Steps
 from anon_spark.job.write import DROPPED, Plan
+from anon_spark.metrics.printed_boxes import PrintedBoxes
 from anon_spark.plans.block_lines import DEALT
 from anon_spark.plans.box_tables import group_columns, printed_groups
 from anon_spark.plans.columns import named
@@ -45,14 +48,15 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class _Found:
-    """A decision, what labels the rows, a few examples, the columns that print rare values (``rare_bounds``), and whether suppressed
-    rows hold every model as a class of their own."""
+    """A decision, what labels the rows, a few examples, the columns that print rare values (``rare_bounds``), whether suppressed
+    rows hold every model as a class of their own, and what the groups print."""
 
     summary: LocalSummary
     label: Callable[[DataFrame], Labelled]
     examples: tuple[Example, ...]
     rare: Mapping[int, tuple[int, int]]
     star: bool = False
+    boxes: Callable[[], PrintedBoxes] | None = None
 
 
 def decide_groups(
@@ -85,6 +89,7 @@ def decide_groups(
         star and found.star,
         found.examples,
         (*slow, *few_suppressed(found.summary, problem.k), *rare_bounds(problem, found.rare)),
+        found.boxes,
     )
 
 
@@ -109,7 +114,8 @@ def _here(
         suppresses=len(recoding.lost) > 0,
     )  # fmt: skip
     rare, examples = rare_bounds_here(problem, recoding), local_examples(problem, frequency, recoding)
-    return _Found(summarise(problem, recoding), _by_cell(policy, bound, tables), examples, rare, recoding.star)
+    boxes = partial(boxes_of_groups, problem, recoding)
+    return _Found(summarise(problem, recoding), _by_cell(policy, bound, tables), examples, rare, recoding.star, boxes)
 
 
 def _on_spark(

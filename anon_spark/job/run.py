@@ -32,6 +32,7 @@ from anon_spark.job.destination import open_destination
 from anon_spark.job.directories import refuse_directories
 from anon_spark.job.gather import Gathered, gather, null_rows_of, read_trees, without_null_rows
 from anon_spark.job.listed import absent_listed, with_listed_values
+from anon_spark.job.measures import utility_of
 from anon_spark.job.output import Output, report_files
 from anon_spark.job.provenance import manifest_of, provenance_of
 from anon_spark.job.release import Release
@@ -160,7 +161,8 @@ class _Job:
                     f"{counted(len(audit.models), 'model')} over {counted(audit.classes or 0, 'printed class', 'printed classes')}: "
                     f"{'confirmed' if audit.ok else 'refused'}."
                 )
-            report = self._report(gathered, plan, audit, output)
+            utility = self._utility(gathered, plan, staged.table) if audit.ok else None
+            report = replace(self._report(gathered, plan, audit, output, staged.table), utility=utility)
         manifest = manifest_of(self.about.release_id, policy, audit, files).to_json() if audit.ok and output.is_files else None
         report = replace(report, provenance=provenance_of(policy, trees, staged.rows_in, manifest))
         texts = {"report.json": report.to_json(), "report.html": render_html(report, plan.examples)}
@@ -168,6 +170,14 @@ class _Job:
             self._tell_refusal(texts)
             raise AuditError("\n".join(f"{policy.where}: audit: {finding.message}" for finding in audit.findings))
         return Finished(self._publish(report, texts, output, staged.table, manifest), plan.examples)
+
+    def _utility(self, gathered: Gathered, plan: Plan, release: DataFrame) -> dict[str, object]:
+        with self.steps.step("measures") as said:
+            boxes = None if plan.boxes is None else plan.boxes()
+            found = utility_of(self.policy, gathered, boxes, plan.star, release, self.bound.labels)
+            told = sum(value is not None for value in found.values())
+            said.append(f"{told} of {counted(len(found), 'measure')} of what the release can still answer.")
+            return found
 
     def _files(self, output: Output) -> dict[str, FileSum]:
         """Checksums of what is staged for publication; none of what is no files, or stays with the caller."""
@@ -191,11 +201,12 @@ class _Job:
 
         return write
 
-    def _report(self, gathered: Gathered, plan: Plan, audit: AuditResult, output: Output) -> Report:
+    def _report(self, gathered: Gathered, plan: Plan, audit: AuditResult, output: Output, release: DataFrame) -> Report:
         warnings = (*self.cautions, *absent_listed(self.policy.privacy, gathered.problem), *plan.warnings)
         status = STATUS_OF_EXIT[AuditError.exit_code] if not audit.ok else RETURNED if output.temporary else STATUS_OF_EXIT[0]
+        seen = release if audit.ok else None
         return write_report(
-            self.about, self.policy, gathered, plan.recoding, audit, self.steps, self.spark, self.bound, status, warnings
+            self.about, self.policy, gathered, plan.recoding, audit, self.steps, self.spark, self.bound, status, warnings, seen
         )
 
     def _tell_refusal(self, texts: dict[str, str]) -> None:

@@ -23,6 +23,7 @@ from anon_spark.job.directories import refuse_unfit, unfit
 from anon_spark.job.gather import Gathered
 from anon_spark.job.output import Output
 from anon_spark.job.schema import BoundSchema
+from anon_spark.metrics.printed_boxes import PrintedBoxes
 from anon_spark.plans.columns import named
 from anon_spark.plans.fetch import fetch_row
 from anon_spark.plans.frequency import fingerprint
@@ -35,13 +36,14 @@ DROPPED = "The suppressed rows do not hold every model as a class: they are drop
 @dataclass(frozen=True)
 class Plan:
     """What was decided. label: puts its labels on the rows of the table; star: whether suppressed rows print the root; examples: a
-    few values with their labels; warnings: of what the release will show."""
+    few values with their labels; warnings: of what the release will show; boxes: what it prints, where that is known in this process."""
 
     recoding: Recoding
     label: Callable[[DataFrame], Labelled]
     star: bool = False
     examples: tuple[Example, ...] = ()
     warnings: tuple[str, ...] = ()
+    boxes: Callable[[], PrintedBoxes] | None = None
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from anon_spark.report import words
 from anon_spark.report.document import Report
 from anon_spark.report.parts import ClassSize, LatticeFigures, LossFigures
 from anon_spark.report.plain import number, plain
+from anon_spark.report.utility import utility_lines
 
 MOST_MINIMAL = 20
 MOST_LABELS = 6
@@ -62,7 +63,7 @@ def render_html(report: Report, examples: Sequence[words.Example] = ()) -> str:
             search=_search(report.lattice),
             minimal=_minimal(report.lattice),
             steps=_steps(report),
-            utility=_pairs(report.utility),
+            utility=utility_lines(report.utility),
             policy=json.dumps(plain(report.policy), ensure_ascii=False, indent=2) if report.policy else None,
         )
     )
@@ -165,11 +166,4 @@ def _steps(report: Report) -> list[tuple[str, str, float, str]]:
     return [
         (step.step, words.seconds(step.seconds), 100.0 * time / longest, step.text)
         for step, time in zip(report.steps, times, strict=True)
-    ]
-
-
-def _pairs(values: Mapping[str, object] | None) -> list[tuple[str, str]]:
-    return [
-        (name, value if isinstance(value, str) else json.dumps(plain(value), ensure_ascii=False))
-        for name, value in (values or {}).items()
     ]

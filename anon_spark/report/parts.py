@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from anon_spark.domain.recoding import FullDomainRecoding, Recoding
+from anon_spark.metrics.table_risk import TableRisk
 
 Number = int | float | Fraction
 
@@ -132,17 +133,46 @@ class AuditFindings:
 
 @dataclass(frozen=True)
 class Risk:
-    """Re-identification risk in [0, 1]. below_k_before: share of the raw rows in raw classes below k; None without a k."""
+    """Re-identification risk in [0, 1], of the release and, ``_before``, of the raw rows; None where nothing is published or known.
+
+    below_k_before: share of the raw rows in raw classes below k; None without a k. journalist_max: equal to the prosecutor's where the
+    table is the whole population, an upper bound where it is a sample. marketer: expected share of rows linked right. unique_after:
+    share of the published rows that are alone in their class.
+    """
 
     prosecutor_max: Number | None
     prosecutor_mean: Number | None
     below_k_before: Number | None = None
+    journalist_max: Number | None = None
+    marketer: Number | None = None
+    unique_after: Number | None = None
+    prosecutor_max_before: Number | None = None
+    prosecutor_mean_before: Number | None = None
+    marketer_before: Number | None = None
+    unique_before: Number | None = None
 
     @classmethod
-    def of(cls, *, smallest: int, classes: int, rows: int, below_k_before: Number | None = None) -> Risk:
-        """The prosecutor's risks of a release: 1 / smallest class and classes / rows; None where nothing is published."""
+    def of(
+        cls, *, smallest: int, classes: int, rows: int, below_k_before: Number | None = None, before: TableRisk | None = None,
+        unique: int | None = None,
+    ) -> Risk:  # fmt: skip
+        """The risks of a release: 1 / smallest class and classes / rows.  before: of the raw rows; unique: rows alone in their class,
+        where it is known (none are where the smallest class has two)."""
         worst = Fraction(1, smallest) if smallest else None
-        return cls(worst, Fraction(classes, rows) if rows else None, below_k_before)
+        mean = Fraction(classes, rows) if rows else None
+        alone = 0 if smallest > 1 else unique
+        return cls(
+            worst,
+            mean,
+            below_k_before,
+            journalist_max=worst,
+            marketer=mean,
+            unique_after=None if alone is None or not rows else Fraction(alone, rows),
+            prosecutor_max_before=None if before is None else before.prosecutor_max,
+            prosecutor_mean_before=None if before is None else before.prosecutor_mean,
+            marketer_before=None if before is None else before.marketer,
+            unique_before=None if before is None else before.unique,
+        )
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from anon_spark.cli.main import cli
 
-COMMANDS = ["run", "check", "audit"]
+COMMANDS = ["run", "check", "audit", "risk"]
 
 
 @pytest.mark.parametrize("width", ["60", "80", "200"])

@@ -13,6 +13,7 @@ import pytest
 
 from anon_spark.domain.errors import DataError, InternalError
 from anon_spark.domain.recoding import FullDomainRecoding, LatticeTrace
+from anon_spark.metrics.table_risk import table_risk
 from anon_spark.report.document import KEYS, RETURNED, STATUS_OF_EXIT, Report
 from anon_spark.report.parts import (
     AuditFindings,
@@ -54,7 +55,18 @@ SCHEMA = {
     },
     "lattice": {"levels": dict, "nodes": COUNT, "checked": COUNT, "marked": COUNT, "pruned": COUNT, "minimal": list},
     "audit": {"ok": FLAG, "findings": [{"check": TEXT, "ok": FLAG, "text": TEXT}]},
-    "risk": {"prosecutor_max": NUMBER, "prosecutor_mean": NUMBER, "below_k_before": NUMBER},
+    "risk": {
+        "prosecutor_max": NUMBER,
+        "prosecutor_mean": NUMBER,
+        "below_k_before": NUMBER,
+        "journalist_max": NUMBER,
+        "marketer": NUMBER,
+        "unique_after": NUMBER,
+        "prosecutor_max_before": NUMBER,
+        "prosecutor_mean_before": NUMBER,
+        "marketer_before": NUMBER,
+        "unique_before": NUMBER,
+    },
     "utility": dict,
     "warnings": [TEXT],
     "versions": dict,
@@ -113,7 +125,7 @@ FULL = Report(
     loss=LossFigures.of(RECODING, ["zip", "a.b"], gcp_lower_bound=Fraction(1, 7)),
     lattice=LatticeFigures.of(RECODING, ["zip", "a.b"]),
     audit=AuditFindings(True, (Finding("k-anonymity", True, "smallest class 2 >= 2"),)),
-    risk=Risk.of(smallest=2, classes=3, rows=8, below_k_before=Fraction(1, 2)),
+    risk=Risk.of(smallest=2, classes=3, rows=8, below_k_before=Fraction(1, 2), before=table_risk({1: 4, 6: 1})),
     utility={"accuracy": Fraction(3, 4)},
     warnings=("ssn is nearly unique",),
     versions={"spark": "4.3.0"},
@@ -148,7 +160,18 @@ def test_numbers_are_rounded_once_at_the_end() -> None:
     assert document["output"]["class_size"] == {"min": 2, "median": 2, "mean": 2.66666666667, "max": 4}
     assert document["models"][1]["parameters"] == {"alpha": 0.1} and document["models"][1]["worst"] == 0.1
     assert document["seconds"] == 12.346 and document["steps"][0]["seconds"] == 0.123
-    assert document["risk"] == {"prosecutor_max": 0.5, "prosecutor_mean": 0.375, "below_k_before": 0.5}
+    assert document["risk"] == {
+        "prosecutor_max": 0.5,
+        "prosecutor_mean": 0.375,
+        "below_k_before": 0.5,
+        "journalist_max": 0.5,
+        "marketer": 0.375,
+        "unique_after": 0.0,
+        "prosecutor_max_before": 1.0,
+        "prosecutor_mean_before": 0.5,
+        "marketer_before": 0.5,
+        "unique_before": 0.4,
+    }
     assert document["suppressed"] == {"rows": 2, "share": 0.2, "null_rows": 1}
     assert document["lattice"] == {
         "levels": {"zip": 1, "a.b": 0},
