@@ -82,7 +82,9 @@ def distance(seen: Counter, table: Counter, kind: str, tree: Mapping[object, Pat
 
 
 def order(value: object) -> tuple:
-    """Numbers by value, other texts as they are."""
+    """Numbers by value, other texts as they are, null last: ignored, it moves no other."""
+    if value is None:
+        return (2, 0, "")
     try:
         return (0, Fraction(str(value)), "")
     except ValueError:

@@ -11,10 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import settings
 from postgresql_server import JDBC, Server, lacks, server
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+# how long an example takes is the machine's affair
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 SHARED = Path(os.environ.get("ANON_SPARK_SHARED") or Path(__file__).resolve().parents[2] / "shared")
 ADULT = Path(__file__).resolve().parents[1] / "data/adult.csv"
