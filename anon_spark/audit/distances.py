@@ -70,11 +70,10 @@ def beta(spec: ModelSpec, column: str, cells: Cells, known: Known, name: str) ->
 
     figure = F.greatest(F.coalesce(F.col(f"{name}.gap"), F.lit(0.0)), F.lit(0.0))
     above = cells.summed(F.col(f"{name}_above"))
-    check = _check(
+    return _check(
         spec, column, cells, name, prepare, cells.most(F.col(f"{name}_gap")), F.col(f"{name}.above") > 0, figure, "relative gain",
         above=above,
     )  # fmt: skip
-    return check
 
 
 def _check(
@@ -217,4 +216,3 @@ def _ordered(cells: Cells, known: Known, name: str) -> Prepare:
         return frame.withColumn(f"{name}_gap", (over + under + first).cast(EXACT))
 
     return prepare
-

@@ -39,11 +39,15 @@ def fingerprint(schema: T.StructType, columns: Sequence[str]) -> list[Column]:
 
 def fingerprint_of(shown: Sequence[Shown], counts: Column | None = None) -> list[Column]:
     """The same over any columns, of rows for which ``counts`` (never null) says so."""
-    row = row_hash(shown)
+    return sums_of(row_hash(shown), HELPER, counts)
+
+
+def sums_of(row: Column, called: str, counts: Column | None = None) -> list[Column]:
+    """The same over the hash ``row`` that each row has already, its names beginning with ``called``."""
     hashes = [row, *(F.xxhash64(F.lit(seed), row) for seed in range(1, _SEEDS))]
     among = (lambda value: value) if counts is None else (lambda value: F.when(counts, value))
-    sums = [F.sum(among(hashed.cast("decimal(38, 0)"))).alias(f"{HELPER}sum_{seed}") for seed, hashed in enumerate(hashes)]
-    return [F.count(among(F.lit(1))).alias(f"{HELPER}rows"), *sums]
+    sums = [F.sum(among(hashed.cast("decimal(38, 0)"))).alias(f"{called}sum_{seed}") for seed, hashed in enumerate(hashes)]
+    return [F.count(among(F.lit(1))).alias(f"{called}rows"), *sums]
 
 
 def row_hash(shown: Sequence[Shown]) -> Column:

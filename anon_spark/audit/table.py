@@ -40,7 +40,7 @@ class Known:
         """Rows whose value is counted."""
         return sum(self.rows.values())
 
-    def joined(self, cells: DataFrame, figures: Mapping[str, Mapping[str | None, int]], kind: str = "bigint") -> DataFrame:
+    def joined(self, cells: DataFrame, figures: Mapping[str, Mapping[str | None, int]]) -> DataFrame:
         """The cells with a column a figure of their value; null for a value that the table has not, or of another column."""
         texts = list(self.rows)
         columns = {"v": pa.array([text or "" for text in texts], pa.string()), "none": pa.array([text is None for text in texts])}
@@ -49,7 +49,7 @@ class Known:
         same = (F.coalesce(F.col(VALUE), F.lit("")) == F.col("v")) & (F.col(VALUE).isNull() == F.col("none"))
         found = cells.join(table, same & (F.col(WHICH) == self.which), "left").drop("v", "none")
         for i, name in enumerate(figures):
-            found = found.withColumn(name, F.col(f"f{i}").cast(kind)).drop(f"f{i}")
+            found = found.withColumn(name, F.col(f"f{i}").cast("bigint")).drop(f"f{i}")
         return found
 
     def ranked(self) -> list[str | None]:
@@ -83,4 +83,3 @@ def own_distribution(release: DataFrame, value: Column) -> dict[str | None, int]
 def may_lack_rows(policy: Policy) -> bool:
     """Whether rows of the input may be missing in a release of this policy (those dropped by ``nulls: suppress`` belong to neither)."""
     return policy.suppression.limit > 0
-

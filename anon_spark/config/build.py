@@ -44,16 +44,14 @@ def build(raw: object, notes: Notes, look: Look | None = None, *, roles_alone: b
 
 
 def _look(draft: Draft, look: Look, notes: Notes) -> None:
-    for column in draft.columns:
-        if column.role in (None, "quasi-identifier") and isinstance(column.hierarchy, FileHierarchy):
-            for fault in look(column.hierarchy):
-                notes.add((*column.piece.key, "hierarchy"), f"{fault.where}: {fault.found}", fault.expected, fault.advice)
+    trees = [(column.piece.key, column.hierarchy) for column in draft.columns if column.role in (None, "quasi-identifier")]
     for model in draft.privacy:
         given = getattr(model.piece.keys, "hierarchy", None)
-        tree = None if given is None else read_hierarchy(given, (), Notes(""))
+        trees.append((model.piece.key, None if given is None else read_hierarchy(given, (), Notes(""))))
+    for key, tree in trees:
         if isinstance(tree, FileHierarchy):
             for fault in look(tree):
-                notes.add((*model.piece.key, "hierarchy"), f"{fault.where}: {fault.found}", fault.expected, fault.advice)
+                notes.add((*key, "hierarchy"), f"{fault.where}: {fault.found}", fault.expected, fault.advice)
 
 
 def _policy(draft: Draft, top: TopKeys, where: str) -> Policy:

@@ -50,7 +50,7 @@ def _source(piece: Piece[SourceKeys], keys: SourceKeys, notes: Notes) -> None:
 
 
 def _sink(piece: Piece[SinkKeys], keys: SinkKeys, notes: Notes) -> None:
-    jdbc = keys.format.lower() == "jdbc"
+    jdbc = _is_jdbc(keys)
     if _is_no_table(keys.format):
         expected = "a format of files that can be read back, such as parquet, orc, csv, json, avro or delta"
         notes.add((*piece.key, "format"), repr(keys.format), expected, "the release is audited where it was written")
@@ -66,6 +66,10 @@ def _sink(piece: Piece[SinkKeys], keys: SinkKeys, notes: Notes) -> None:
             notes.add((*piece.key, "options"), f"no {name}", "url and dbtable for format jdbc")
 
 
+def _is_jdbc(keys: SourceKeys | SinkKeys) -> bool:
+    return (keys.format or "").strip().lower() == "jdbc"
+
+
 def _is_no_table(format_: str) -> bool:
     """Whether a release in this format could not be read back: by Spark's short name, or by its class."""
     name = format_.strip().lower()
@@ -75,7 +79,7 @@ def _is_no_table(format_: str) -> bool:
 def _partitions(draft: Draft, keys: SinkKeys, notes: Notes) -> None:
     published = draft.names("quasi-identifier", "sensitive", "insensitive", "label")
     unlisted = draft.top.keys.unlisted if draft.top.keys else "fail"
-    if keys.partition_by and (keys.table is not None or (keys.format or "").strip().lower() == "jdbc"):
+    if keys.partition_by and (keys.table is not None or _is_jdbc(keys)):
         found, advice = "directories beside a table", "a table is put in place by one statement, which its partitions are not part of"
         notes.add(("output", "partition_by"), found, "it with output.path alone", advice)
         return
@@ -112,7 +116,7 @@ def _apart(draft: Draft, notes: Notes) -> None:
 def _table_of(keys: SourceKeys | SinkKeys) -> tuple[str, str] | None:
     """Database and table of JDBC options, without what the url tells besides."""
     given = {name.lower(): str(value) for name, value in keys.options.items()}
-    if (keys.format or "").lower() != "jdbc" or not {"url", "dbtable"} <= set(given):
+    if not _is_jdbc(keys) or not {"url", "dbtable"} <= set(given):
         return None
     return given["url"].partition("?")[0], given["dbtable"].strip().replace('"', "")
 

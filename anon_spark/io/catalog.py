@@ -8,6 +8,7 @@ from pyspark.sql import SparkSession
 
 from anon_spark.domain.errors import ConfigurationError, Fault
 from anon_spark.domain.policy import Source
+from anon_spark.io.described import described
 from anon_spark.io.input_options import folded
 from anon_spark.io.spark_errors import SPARK_ERRORS
 from anon_spark.io.table_names import parts_of, quoted
@@ -15,7 +16,6 @@ from anon_spark.plans.settings import is_true
 
 SKIPS = ("spark.sql.files.ignoreCorruptFiles", "spark.sql.files.ignoreMissingFiles")
 """Settings of a session under which files are left out in silence; an input by path is read without them in any case."""
-_DETAILS = "# Detailed Table Information"
 _OPTION = re.compile(r"(?:^|, )(\w[\w.]*)=(.*?)(?=, \w[\w.]*=|$)", re.DOTALL)
 _LENIENT = re.compile(r"\b(?:FileScan|BatchScan|Scan) (csv|json|xml)\b|\bScan hive\b", re.IGNORECASE)
 
@@ -39,13 +39,9 @@ def stored_source(spark: SparkSession, source: Source) -> Source | None:
     if parts is None:
         return None
     try:
-        rows = spark.sql(f"DESCRIBE TABLE EXTENDED {quoted(*parts)}").collect()
+        about = described(spark, *parts).about
     except SPARK_ERRORS:
         return None
-    names = [row[0] for row in rows]
-    # a column may be called Provider, too
-    start = names.index(_DETAILS) if _DETAILS in names else len(names)
-    about = {row[0]: row[1] for row in rows[start:]}
     if "Provider" not in about or "Location" not in about:
         return None
     own = dict(_OPTION.findall(about.get("Storage Properties", "").removeprefix("[").removesuffix("]")))

@@ -9,6 +9,8 @@ from pyspark.sql import types as T
 from anon_spark.domain.counting import counted
 from anon_spark.domain.errors import DataError, Fault
 from anon_spark.io.table_names import quoted
+from anon_spark.plans.columns import named
+from anon_spark.plans.fetch import fetch_row
 
 _UNTOLD = (T.DecimalType(38, 18), T.DecimalType(38, 10))
 """What Spark takes such a column for, by database."""
@@ -20,8 +22,8 @@ def refuse_rounded(reader: DataFrameReader, table: DataFrame, where: str) -> Non
     if not found:
         return
     texts = reader.option("customSchema", ", ".join(f"{quoted(name)} STRING" for name, _ in found)).load()
-    longer = [F.coalesce(F.col(quoted(name)).rlike(rf"[.][0-9]{{{scale}}}[0-9]*[1-9]"), F.lit(False)) for name, scale in found]
-    counts = texts.agg(*[F.sum(one.cast("long")).alias(str(at)) for at, one in enumerate(longer)]).collect()[0]
+    longer = [F.coalesce(named(name).rlike(rf"[.][0-9]{{{scale}}}[0-9]*[1-9]"), F.lit(False)) for name, scale in found]
+    counts = fetch_row(texts.agg(*[F.sum(one.cast("long")).alias(str(at)) for at, one in enumerate(longer)]))
     faults = [
         Fault(
             where,

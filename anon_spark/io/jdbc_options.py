@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 
 from anon_spark.domain.errors import ConfigurationError, Fault
+from anon_spark.io.input_options import folded
 
 PASSWORD_ENV = "password_env"
 FETCH = "10000"
@@ -15,11 +16,6 @@ FETCH = "10000"
 def is_jdbc(format_: str | None) -> bool:
     """Whether a format is Spark's JDBC source."""
     return (format_ or "").strip().lower() == "jdbc"
-
-
-def folded(options: Mapping[str, str]) -> dict[str, str]:
-    """Options by their names in small letters."""
-    return {name.lower(): value for name, value in options.items()}
 
 
 def with_password(options: Mapping[str, str], where: str, key: str) -> dict[str, str]:

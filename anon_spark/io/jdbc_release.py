@@ -39,8 +39,7 @@ def write_staged(release: DataFrame, options: Mapping[str, str], staged: Place) 
 
 def read_staged(spark: SparkSession, options: Mapping[str, str], staged: Place, schema: T.StructType) -> DataFrame:
     """What was written, each column by the type that it was written with: the database has none for some."""
-    back = _load(spark, options, staged.quoted, any(isinstance(f.dataType, T.TimestampNTZType) for f in schema.fields))
-    return _typed(back, schema)
+    return _typed(_load(spark, options, staged.quoted, schema), schema)
 
 
 def read_table(
@@ -49,8 +48,7 @@ def read_table(
     """A published table by its columns' names; schema: their types, if they are known."""
     own = own_names(len(names))
     chosen = ", ".join(f"{quote(name)} AS {quote(ours)}" for name, ours in zip(names, own, strict=True))
-    untold = schema is not None and any(isinstance(f.dataType, T.TimestampNTZType) for f in schema.fields)
-    back = _load(spark, options, f"(SELECT {chosen} FROM {place.quoted}) AS release", untold)
+    back = _load(spark, options, f"(SELECT {chosen} FROM {place.quoted}) AS release", schema)
     return back.toDF(*names) if schema is None else _typed(back, schema)
 
 
@@ -71,9 +69,9 @@ def read_published(spark: SparkSession, sink: Sink, where: str) -> DataFrame:
     return read_table(spark, spark_options(sink.options, where), place, facts.columns, None)
 
 
-def _load(spark: SparkSession, options: Mapping[str, str], table: str, untold: bool) -> DataFrame:
+def _load(spark: SparkSession, options: Mapping[str, str], table: str, schema: T.StructType | None) -> DataFrame:
     given = {**options, "dbtable": table}
-    if untold:
+    if schema is not None and any(isinstance(field.dataType, T.TimestampNTZType) for field in schema.fields):
         given["preferTimestampNTZ"] = "true"
     return spark.read.format("jdbc").options(**given).load()
 

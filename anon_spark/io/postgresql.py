@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote
 
 from anon_spark.domain.errors import ConfigurationError, Fault, PlatformError
-from anon_spark.io.jdbc_options import folded
+from anon_spark.io.input_options import folded
 
 KEY = "output.options"
 _URL = re.compile(r"jdbc:postgresql:(?://(?P<host>[^/?]*)/)?(?P<database>[^?/]*)(?:\?(?P<parameters>.*))?", re.DOTALL)

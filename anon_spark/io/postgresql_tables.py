@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from anon_spark.domain.counting import some_of
 from anon_spark.domain.errors import AuditError, ConfigurationError, Fault
 from anon_spark.io.postgresql import Database
 
@@ -130,7 +131,7 @@ def refuse_columns(facts: Facts, place: Place, names: Sequence[str], where: str)
     """ConfigurationError where a table's columns are not the release's, in any order."""
     if sorted(facts.columns) != sorted(names):
         advice = "drop the table, and a new one is made; or publish to another"
-        raise _fault(where, f"the columns {_some(facts.columns)} in {place}", f"those of the release: {_some(names)}", advice)
+        raise _fault(where, f"the columns {some_of(facts.columns)} in {place}", f"those of the release: {some_of(names)}", advice)
 
 
 def refuse_names(names: Sequence[str], where: str) -> None:
@@ -233,10 +234,6 @@ def _begin(database: Database, what: str) -> None:
     database.run(f"SET LOCAL lock_timeout = '{_WAIT}'", what)
     # rows that a policy hides from this user would stay: better an error
     database.run("SET LOCAL row_security = off", what)
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(repr(name) for name in names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
 
 
 def _fault(where: str, found: str, expected: str, advice: str) -> ConfigurationError:

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from pyspark.sql import SparkSession
 from pyspark.sql import types as T
 
+from anon_spark.domain.counting import some_of
 from anon_spark.domain.errors import ConfigurationError, Fault
+from anon_spark.io.described import described
 from anon_spark.io.spark_errors import SPARK_ERRORS, names_in, spark_faults
 from anon_spark.io.table_names import parts_of, quoted
 
@@ -21,7 +23,6 @@ SESSION_CATALOG = "spark_catalog"
 FORMATS = frozenset({"parquet", "orc"})
 """Formats of tables whose files are read by nothing but their own schema: a table of text has options of its own."""
 KEY = "output.table"
-_DETAILS = "# Detailed Table Information"
 _SERDES = {"ParquetHiveSerDe": "parquet", "OrcSerde": "orc"}
 _CUT = re.compile(r"\b(?:var)?char\(\d+\)", re.IGNORECASE)
 
@@ -56,27 +57,23 @@ def stored_table(spark: SparkSession, name: tuple[str, str], where: str) -> Stor
     """What is known of a table; None where there is none."""
     with spark_faults(where, KEY, ConfigurationError):
         try:
-            rows = spark.sql(f"DESCRIBE TABLE EXTENDED {quoted(*name)}").collect()
+            told = described(spark, *name)
         except SPARK_ERRORS as error:
             if "TABLE_OR_VIEW_NOT_FOUND" in names_in(error):
                 return None
             raise
         schema = spark.table(quoted(*name)).schema
-    names = [str(row[0]) for row in rows]
-    # a column may be called like any of the details: these begin behind the last head of that name
-    start = len(names) - 1 - names[::-1].index(_DETAILS) if _DETAILS in names else len(names)
-    about = {str(row[0]): str(row[1]) for row in rows[start:]}
-    kind = about.get("Type", "")
+    about = told.about
     provider = about.get("Provider", "").lower()
     serde = about.get("Serde Library", "").rsplit(".", 1)[-1]
     return Stored(
-        kind=kind,
+        kind=about.get("Type", ""),
         format=_SERDES.get(serde) if provider == "hive" else provider or None,
         location=about.get("Location"),
         schema=schema,
-        declared={str(row[0]): str(row[1]) for row in rows[: len(schema.fields)]},
+        declared=dict(told.columns[: len(schema.fields)]),
         # "# Partition Information" and "# Clustering Information" stand between columns and details
-        parted="Num Buckets" in about or any(one.startswith("# ") for one in names[len(schema.fields) : start]),
+        parted="Num Buckets" in about or any(head.startswith("# ") for head, _ in told.columns[len(schema.fields) :]),
     )
 
 
@@ -110,9 +107,9 @@ def refuse_unfit(stored: Stored, name: str, format_: str, where: str) -> str:
 def refuse_names(stored: Stored, names: list[str], name: str, where: str) -> None:
     """ConfigurationError where a table's columns are not called like the release's: under its schema other columns would be null."""
     if stored.schema.names != names:
-        found = f"the columns {_some(stored.schema.names)} in {name}"
+        found = f"the columns {some_of(stored.schema.names)} in {name}"
         advice = "drop the table, and a new one is made; or publish to another"
-        raise _fault(where, found, f"those of the release in its order: {_some(names)}", advice)
+        raise _fault(where, found, f"those of the release in its order: {some_of(names)}", advice)
 
 
 def refuse_types(stored: Stored, schema: T.StructType, name: str, where: str) -> None:
@@ -144,10 +141,6 @@ def set_location(spark: SparkSession, name: tuple[str, str], location: str) -> N
 def create_table(spark: SparkSession, name: tuple[str, str], format_: str, location: str, schema: T.StructType) -> None:
     """The one statement that makes a table of files that are there; it is external: dropping it leaves them."""
     spark.catalog.createTable(quoted(*name), path=location, source=format_, schema=bare(schema))  # type: ignore[arg-type]
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(repr(name) for name in names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
 
 
 def _fault(where: str, found: str, expected: str, advice: str) -> ConfigurationError:

@@ -15,7 +15,7 @@ from anon_spark.domain.policy import Column, HierarchySpec, ModelSpec, Policy
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.unmapped import OutsideError, UnmappedError
 from anon_spark.domain.values import Kind, Value, parse
-from anon_spark.job.schema import BoundSchema
+from anon_spark.job.schema import BoundSchema, is_ordered
 
 Trees = Mapping[str, Sequence[Sequence[str]]]
 ENDS: Mapping[Value, float] = {"-Infinity": float("-inf"), "Infinity": float("inf")}
@@ -24,11 +24,6 @@ ENDS: Mapping[Value, float] = {"-Infinity": float("-inf"), "Infinity": float("in
 def model_tree(place: int) -> str:
     """The name among trees of the hierarchy of the policy's model number ``place``: no column's, which has no newline before it."""
     return f"\nprivacy.{place}"
-
-
-def is_ordered(spec: ModelSpec) -> bool:
-    """Whether a model asks for the order of its column's values."""
-    return spec.model == "t-closeness" and spec.parameters.get("distance") == "ordered"
 
 
 def bind_models(policy: Policy, bound: BoundSchema, problem: Problem, trees: Trees) -> Problem:

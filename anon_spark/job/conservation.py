@@ -11,7 +11,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from anon_spark.audit.fingerprint import Shown, fingerprint_of, row_hash
+from anon_spark.audit.fingerprint import Shown, fingerprint_of, row_hash, sums_of
 from anon_spark.domain.policy import ROOT
 from anon_spark.job.schema import BoundSchema
 from anon_spark.plans.columns import HELPER, named
@@ -29,9 +29,7 @@ def with_own(table: DataFrame, bound: BoundSchema) -> DataFrame:
 
 def own_sums() -> list[Column]:
     """Aggregates that tell the input's rows, whatever their order: how many, and two sums over the hashes of their own values."""
-    own = F.col(OWN)
-    sums = [F.sum(hashed.cast("decimal(38, 0)")) for hashed in (own, F.xxhash64(F.lit(1), own))]
-    return [found.alias(name) for found, name in zip((F.count(F.lit(1)), *sums), OWN_SUMS, strict=True)]
+    return sums_of(F.col(OWN), "own_")
 
 
 def changed(labelled: Labelled, bound: BoundSchema, schema: T.StructType) -> Column:

@@ -98,8 +98,7 @@ def _on_spark(policy: Policy, gathered: Gathered, kept: Materialised) -> tuple[_
     made: list[SparkChecker] = []
 
     def make(models: Sequence[Model], called: str) -> SparkChecker:
-        more = {"combinations": gathered.combinations, "most_cells": most, "called": called}
-        made.append(SparkChecker(problem, models, cells, width=WIDEST_WAVE, kept=kept, **more))  # type: ignore[arg-type]
+        made.append(SparkChecker(problem, models, cells, WIDEST_WAVE, kept, gathered.combinations, most, called))
         return made[-1]
 
     recoding = decide_with(problem, with_templates(problem, models_of(problem), make), gathered.whole)

@@ -73,17 +73,12 @@ def read_trees(policy: Policy) -> dict[str, list[list[str]]]:
     near = near_of(policy)
     trees: dict[str, list[list[str]]] = {}
     faults: list[Fault] = []
-    for column in policy.quasi_identifiers:
-        if isinstance(column.hierarchy, FileHierarchy):
-            try:
-                trees[column.name] = read_tree(column.hierarchy.path, column.hierarchy.sep, near=near)
-            except ConfigurationError as error:
-                faults += error.faults
-    for place, spec in enumerate(policy.privacy):
-        tree = spec.parameters.get("hierarchy")
+    asked = [(column.name, column.hierarchy) for column in policy.quasi_identifiers]
+    asked += [(model_tree(place), spec.parameters.get("hierarchy")) for place, spec in enumerate(policy.privacy)]  # type: ignore[misc]
+    for name, tree in asked:
         if isinstance(tree, FileHierarchy):
             try:
-                trees[model_tree(place)] = read_tree(tree.path, tree.sep, near=near)
+                trees[name] = read_tree(tree.path, tree.sep, near=near)
             except ConfigurationError as error:
                 faults += error.faults
     if faults:

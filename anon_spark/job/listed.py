@@ -82,4 +82,3 @@ def absent_listed(models: tuple[ModelSpec, ...], problem: Problem) -> tuple[str,
         for value in _names(spec)[1]
         if value not in known.get(spec.column or "", ())
     )
-

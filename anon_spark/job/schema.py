@@ -10,8 +10,9 @@ from pyspark.sql import types as T
 
 from anon_spark.audit.fingerprint import unhashable
 from anon_spark.domain.bind import ORDERED
+from anon_spark.domain.counting import some_of
 from anon_spark.domain.errors import ConfigurationError, Fault
-from anon_spark.domain.policy import Column, DateHierarchy, FlatHierarchy, IntervalHierarchy, Policy
+from anon_spark.domain.policy import Column, DateHierarchy, FlatHierarchy, IntervalHierarchy, ModelSpec, Policy
 from anon_spark.plans.columns import DECLARED, HELPER, RawColumn, kind_of, raw_column
 from anon_spark.plans.publish import bounds_names
 
@@ -107,7 +108,7 @@ def _name_faults(schema: T.StructType, policy: Policy, case_sensitive: bool) -> 
     for place, column in enumerate(policy.columns):
         if column.name not in names:
             meant = nearest(column.name, unlisted) or nearest(column.name, names)
-            advice = f"did you mean {meant!r}?" if meant else f"its columns: {_some(names)}"
+            advice = f"did you mean {meant!r}?" if meant else f"its columns: {some_of(names)}"
             yield Fault(
                 where, f"columns.{place}.name", f"{column.name!r}, which the input lacks", "a column of the input", advice
             )
@@ -115,12 +116,12 @@ def _name_faults(schema: T.StructType, policy: Policy, case_sensitive: bool) -> 
             unlisted = [name for name in unlisted if name != meant]
     if unlisted and policy.unlisted == "fail":
         advice = "give each a role under columns (identifier: not published), or set unlisted: drop, which publishes none of them"
-        yield Fault(where, "columns", f"no role for {_some(unlisted)}", "a role for every column of the input", advice)
+        yield Fault(where, "columns", f"no role for {some_of(unlisted)}", "a role for every column of the input", advice)
     # in any capitals, which Spark does not look at
     helpers = [name for name in names if name.lower().startswith((HELPER, "__audit_"))]
     if helpers:
         yield Fault(
-            where, "input", f"columns named like our own: {_some(helpers)}", f"no name that begins with {HELPER}", "rename them"
+            where, "input", f"columns named like our own: {some_of(helpers)}", f"no name that begins with {HELPER}", "rename them"
         )
     if not case_sensitive:
         yield from _colliding(names, where)
@@ -148,10 +149,15 @@ def _folded(name: str) -> str:
     return "".join(one.lower() if len(one.lower()) == 1 else one for one in upper)
 
 
+def is_ordered(spec: ModelSpec) -> bool:
+    """Whether a model asks for the order of its column's values."""
+    return spec.model == "t-closeness" and spec.parameters.get("distance") == "ordered"
+
+
 def _type_faults(schema: T.StructType, policy: Policy) -> Iterator[Fault]:
     types = {field.name: field.dataType for field in schema.fields}
     read = {model.column for model in policy.privacy}
-    in_order = {m.column: i for i, m in enumerate(policy.privacy) if m.parameters.get("distance") == "ordered"}
+    in_order = {model.column: i for i, model in enumerate(policy.privacy) if is_ordered(model)}
     for place, column in enumerate(policy.columns):
         if column.name not in types:
             continue
@@ -203,8 +209,3 @@ def _kind_faults(where: str, place: int, column: Column, kind: str, found: T.Dat
         yield Fault(
             where, f"{key}.hierarchy", f"intervals, on type {found.simpleString()}", "a number or a date", "use a date hierarchy"
         )
-
-
-def _some(names: Sequence[str], limit: int = 20) -> str:
-    shown = ", ".join(repr(name) for name in names[:limit])
-    return shown + (f" and {len(names) - limit} more" if len(names) > limit else "")

@@ -52,7 +52,7 @@ class AlphaDeassociation:
 
     def infeasible(self, whole: Whole, may_suppress: int) -> str | None:
         """Lemma 1: unions keep the model, so it can hold iff the whole table, less the suppressed rows of the value, holds it."""
-        value, count = self._commonest(whole)
+        value, count = whole.commonest(self.column, self.values)
         left = Fraction(count - may_suppress, whole.rows - may_suppress)
         if left <= self.alpha:
             return None
@@ -62,16 +62,10 @@ class AlphaDeassociation:
         )
 
     def tightest(self, whole: Whole) -> str:
-        value, count = self._commonest(whole)
+        value, count = whole.commonest(self.column, self.values)
         if not count:
             return f"any {self.symbol}"
         return f"{self.symbol} from {ceiling(Fraction(count, whole.rows))}, the share of {named(value)}"
-
-    def _commonest(self, whole: Whole) -> tuple[str | None, int]:
-        """The bounded value of most rows."""
-        counts = whole.counts[self.column]
-        listed = counts if self.values is None else {v: counts.get(v, 0) for v in self.values}
-        return max(listed.items(), key=lambda item: (item[1], str(item[0])), default=(None, 0))
 
     @property
     def merged_under(self) -> Model:
@@ -98,7 +92,7 @@ class RefinedAlphaDeassociation(AlphaDeassociation):
         return None
 
     def tightest(self, whole: Whole) -> str:
-        count = self._commonest(whole)[1]
+        count = whole.commonest(self.column, self.values)[1]
         return f"alpha from {ceiling(Fraction(count, whole.rows))} for sure; below it nothing is known before the search"
 
     @property

@@ -65,6 +65,12 @@ class Whole:
     rows: int
     counts: Mapping[str, Mapping[str | None, int]]
 
+    def commonest(self, column: str, listed: tuple[str, ...] | None = None) -> tuple[str | None, int]:
+        """The value of most rows, and these; of some values alone where they are listed. None and 0 where there is no value."""
+        counts = self.counts[column]
+        some = counts if listed is None else {value: counts.get(value, 0) for value in listed}
+        return max(some.items(), key=lambda item: (item[1], str(item[0])), default=(None, 0))
+
 
 class Model(Protocol):
     """A predicate on one class (METHODS 1).

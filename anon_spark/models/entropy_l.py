@@ -39,7 +39,7 @@ class EntropyLDiversity(HistogramModel):
         best = effective(levelled(counts.values(), may_suppress)) if counts else 0.0
         if best and best >= float(self.l) * (1 - 1e-6):
             return None
-        value = max(counts, key=lambda text: (counts[text], str(text)), default=None)
+        value, _ = whole.commonest(self.column)
         return (
             f"l = {decimal(self.l)} by entropy is above {best:.4g}, what {self.column} has in the table{left_over(may_suppress)}, where "
             f"{named(value)} is commonest: no anonymization exists; the largest l that can hold is {_floor(best)}"
@@ -76,7 +76,7 @@ class RecursiveLDiversity(HistogramModel):
         tail = sum(left[self.l - 1 :], Fraction(0))
         if left and left[0] < self.c * tail:
             return None
-        value = max(counts, key=lambda text: (counts[text], str(text)), default=None)
+        value, _ = whole.commonest(self.column)
         most = left[0] if left else Fraction(0)
         told = (
             f"recursive (c, l) = ({decimal(self.c)}, {self.l}) asks that the commonest value of {self.column}, {named(value)}, has fewer "

@@ -91,8 +91,7 @@ class FrequencyLDiversity:
 
     def infeasible(self, whole: Whole, may_suppress: int) -> str | None:
         """Eligible iff the commonest value has at most n / l of the rows that stay (Xiao & Tao 2006)."""
-        counts = whole.counts[self.column]
-        value, count = max(counts.items(), key=lambda item: (item[1], str(item[0])), default=(None, 0))
+        value, count = whole.commonest(self.column)
         left = Fraction(count - may_suppress, whole.rows - may_suppress)
         if left * self.l <= 1:
             return None
@@ -103,7 +102,7 @@ class FrequencyLDiversity:
         )
 
     def tightest(self, whole: Whole) -> str:
-        value, count = max(whole.counts[self.column].items(), key=lambda item: (item[1], str(item[0])), default=(None, 0))
+        value, count = whole.commonest(self.column)
         return f"l up to {whole.rows // count:,}, for {named(value)}" if count else "any l"
 
     @property

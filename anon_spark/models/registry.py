@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -11,6 +11,7 @@ import numpy as np
 
 from anon_spark.domain.errors import InternalError
 from anon_spark.domain.hierarchy import Hierarchy
+from anon_spark.domain.kept import kept
 from anon_spark.domain.policy import ModelSpec
 from anon_spark.domain.problem import Problem
 from anon_spark.models.alpha_deassociation import AlphaDeassociation, RefinedAlphaDeassociation
@@ -135,18 +136,15 @@ def build(asked: Asked) -> tuple[Model, ...]:
     return BUILDERS[asked.spec.model](asked)
 
 
-def build_all(specs: Iterable[ModelSpec]) -> tuple[Model, ...]:
-    """The predicates of models that need not know the table, in the configured order."""
-    return tuple(model for spec in specs for model in build(Asked(spec)))
-
-
 def models_of(problem: Problem) -> tuple[Model, ...]:
     """The predicates of a problem's models, bound to its table, in the configured order."""
     return tuple(model for _, model in pairs_of(problem))
 
 
+@kept
 def pairs_of(problem: Problem) -> tuple[tuple[ModelSpec, Model], ...]:
-    """The same, each with the configured model that asks for it."""
+    """The same, each with the configured model that asks for it. Made once a problem: a worker asks in every block, and what models
+    find of the table's distribution stays with them."""
     columns = columns_of(problem)
     trees = problem.trees or (None,) * len(problem.models)
     asked = (Asked(spec, columns, tree) for spec, tree in zip(problem.models, trees, strict=True))

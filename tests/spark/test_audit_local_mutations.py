@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from random import Random
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 from keyed_audit import found_with_input, found_without_input
 from local_labels import Quasi, Row, clusters, every_kind, loose
+from mutations import Published, Rows
 
 from anon_spark.audit.release import audit_release
 from anon_spark.domain.policy import Column, ModelSpec, Policy
@@ -21,18 +21,6 @@ pytestmark = pytest.mark.spark
 
 K, GROUPS, SEED = 3, 12, 7
 SICK = "sick ness"
-
-
-@dataclass(frozen=True)
-class Published:
-    """A row of a release beside its raw values; ``sick`` is published as it is."""
-
-    raw: Row
-    labels: Row
-    sick: str
-
-
-Rows = list[Published]
 
 
 def policy_of(kinds: list[Quasi]) -> Policy:

@@ -14,6 +14,7 @@ from anon_spark.domain.errors import AnonError, ConfigurationError, DataError
 from anon_spark.domain.policy import Source
 from anon_spark.io.catalog import SKIPS, stored_source, unseen
 from anon_spark.io.spark_errors import job_faults
+from anon_spark.io.staging import real_place
 from anon_spark.io.tables import read
 from jobs import policy, quasi
 
@@ -48,6 +49,14 @@ def test_a_table_over_csv_is_read_as_strictly_as_its_files(spark: SparkSession, 
         spark.sql("REFRESH TABLE strict_t")
         with pytest.raises(DataError, match="input"):
             read_all(spark, source)
+
+
+def test_a_column_called_like_the_head_of_the_details_hides_nothing(spark: SparkSession, stored: Path) -> None:
+    spark.sql("DROP TABLE strict_t")
+    columns = "`# Detailed Table Information` INT, Location STRING, Provider STRING"
+    spark.sql(f"CREATE TABLE strict_t ({columns}) USING csv OPTIONS (header 'true') LOCATION '{stored.parent}'")
+    found = stored_source(spark, Source(table="strict_t"))
+    assert found is not None and (found.format, real_place(str(found.path))) == ("csv", str(stored.parent.resolve()))
 
 
 def test_a_table_that_was_made_to_lose_lines_is_refused(spark: SparkSession, stored: Path) -> None:

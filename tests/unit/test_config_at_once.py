@@ -6,6 +6,7 @@ import json
 import os
 import stat
 import time
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -230,4 +231,5 @@ def test_widths_and_bounds_that_the_audit_cannot_read_come_with_all_else(tmp_pat
 )
 def test_the_finest_and_largest_that_the_audit_reads(hierarchy: dict[str, Any]) -> None:
     column = {"name": "age", "role": "quasi-identifier", "hierarchy": hierarchy}
-    parse({"columns": [column], "privacy": [{"model": "k-anonymity", "k": 2}]})
+    policy = parse({"columns": [column], "privacy": [{"model": "k-anonymity", "k": 2}]})
+    assert policy.columns[0].hierarchy.widths == tuple(Fraction(str(width)) for width in hierarchy["intervals"])

@@ -24,7 +24,7 @@ from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import Levels
 from anon_spark.metrics.losses import LossTable
-from anon_spark.models.registry import build_all, models_of
+from anon_spark.models.registry import Asked, build, models_of
 
 K2 = [model("k-anonymity", k=2)]
 ALPHA = model("alpha-deassociation", "s", alpha=Fraction(1, 2))
@@ -82,7 +82,8 @@ def test_minimal_nodes() -> None:
 
 
 def test_which_models_prune() -> None:
-    models = build_all([*K2, ALPHA, REFINED, model("l-diversity", "s", kind="distinct", l=2)])
+    asked = [*K2, ALPHA, REFINED, model("l-diversity", "s", kind="distinct", l=2)]
+    models = tuple(made for spec in asked for made in build(Asked(spec)))
     assert pruning(models, 0) == (models[0], models[1], models[3])
     assert pruning(models, 1) == (models[0], models[3])
 

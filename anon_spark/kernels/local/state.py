@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anon_spark.kernels.compiled import Int, Real, compiled
-from anon_spark.kernels.local.boxes import FLAT, Boxes, Costs, pair_cost
+from anon_spark.kernels.local.boxes import FLAT, Boxes, Costs, empty_boxes_like, pair_cost
 
 PARTS, GROUPS, CLOCK = 0, 1, 2
 
@@ -44,12 +44,11 @@ def state_of(costs: Costs, points: Boxes, cell: np.ndarray, group: np.ndarray, h
     for x in range(len(cell)):
         p += held[x] > 0
         g += x == 0 or group[x] != group[x - 1]
-    d, room, wide = points.low.shape[0], 2 * p + 64, g + g // 2 + 64
+    room, wide = 2 * p + 64, g + g // 2 + 64
     state = State(
         np.zeros(room, np.int64), np.full(room, -1, np.int64), np.zeros(room, np.int64), np.full(room, -1, np.int64),
         np.full(room, -1, np.int64),
-        Boxes(np.zeros((d, wide), np.float32), np.zeros((d, wide), np.float32), np.zeros((d, wide), np.uint32)),
-        np.full(wide, -1, np.int64), np.zeros(wide, np.int64), np.zeros(wide), np.zeros(wide, np.int64),
+        empty_boxes_like(points, wide), np.full(wide, -1, np.int64), np.zeros(wide, np.int64), np.zeros(wide), np.zeros(wide, np.int64),
         np.zeros(room, np.bool_), np.zeros(3, np.int64),
     )  # fmt: skip
     last, p, g = np.full(points.low.shape[1], -1, np.int64), 0, -1
