@@ -18,7 +18,7 @@ from anon_spark.metrics.subsets import SubsetRisk
 from anon_spark.metrics.table_risk import TableRisk
 from anon_spark.report import words
 from anon_spark.report.plain import plain
-from anon_spark.report.summary import as_text, grid
+from anon_spark.report.summary import as_text, grid, places
 
 SCHEMA_VERSION = 1
 MOST_SHOWN = 3
@@ -124,11 +124,11 @@ def render_risk(report: RiskReport, written: str | None = None) -> str:
         "left out": [f"sets of {_sizes(report.left_out)} columns: too many"] if report.left_out else [],
         "no role": [f"{', '.join(report.not_counted)}: taken for no quasi-identifier"] if report.not_counted else [],
         "warnings": report.warnings,
-        "written": [written] if written else [],
     }
     head = Text(f"{report.where}: re-identification risk of the raw table", style="bold")
     end = Text("Nothing of the table was written.", style="dim")
-    return as_text(Group(head, grid(facts), _subsets(report), grid({k: v for k, v in told.items() if v}), end))
+    lines = grid({name: texts for name, texts in told.items() if texts})
+    return as_text(Group(head, grid(facts), _subsets(report), lines, *places({"written": written}), end))
 
 
 def _population(report: RiskReport) -> list[str]:
