@@ -17,6 +17,7 @@ from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import Levels
 from anon_spark.models.base import Model
 from anon_spark.models.confidence import ConfidenceBound
+from anon_spark.models.persons import PersonShare
 
 Make = Callable[[Sequence[Model], str], Checker]
 """(models, a name of its own) -> a checker of them."""
@@ -44,7 +45,7 @@ def of_full_classes(problem: Problem, models: Sequence[Model]) -> tuple[Model, .
 
 def some_columns(problem: Problem, model: Model) -> tuple[int, ...] | None:
     """Places of the columns whose classes a model is asked of; None for all."""
-    if not isinstance(model, ConfidenceBound):
+    if not isinstance(model, (ConfidenceBound, PersonShare)) or model.given is None:
         return None
     places = tuple(i for i, h in enumerate(problem.hierarchies) if h.column in model.given)
     return places if len(places) < len(problem.hierarchies) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +18,7 @@ from anon_spark.domain.errors import ConfigurationError, DataError, Fault, Infea
 from anon_spark.domain.frequency import FrequencySet, bytes_held
 from anon_spark.domain.hierarchy import Hierarchy
 from anon_spark.domain.policy import Column, FileHierarchy, Policy
-from anon_spark.domain.problem import Problem
+from anon_spark.domain.problem import COUNTED_TEXT, GIVEN, Problem
 from anon_spark.domain.unmapped import OutsideError, UnmappedError
 from anon_spark.io.hierarchy_files import read_tree
 from anon_spark.job.auditable import too_large
@@ -26,12 +26,16 @@ from anon_spark.job.bind_models import Trees, bind_models, model_tree
 from anon_spark.job.cells import Values, encode, ordered, values_in
 from anon_spark.job.schema import BoundSchema
 from anon_spark.job.steps import Steps
+from anon_spark.kernels.rollup import persons_by_value, persons_of
 from anon_spark.models.base import Whole
 from anon_spark.plans.columns import named
 from anon_spark.plans.fetch import fetch_arrow, fetch_row
 from anon_spark.plans.frequency import ROWS, cell_names, frequencies, totals, values_of
 from anon_spark.plans.materialise import Materialised
+from anon_spark.plans.persons import marked, persons, with_persons
 
+PERSON_BYTES = 64
+"""Bytes of a cell's person in the driver process: its text, and its number while cells are sorted."""
 MAX_VALUES = 2_000_000
 """Distinct values of all quasi-identifiers and counted columns together that may come to the driver (some 300 MB)."""
 
@@ -95,21 +99,32 @@ def without_null_rows(table: DataFrame, policy: Policy) -> DataFrame:
     return table
 
 
+def prepared(table: DataFrame, policy: Policy, bound: BoundSchema, key: str) -> DataFrame:
+    """The rows that can be published; where rows are not persons, with hashes of persons instead of ids, under the run's own key, and
+    with one row of each marked where a job counts these."""
+    table = without_null_rows(table, policy)
+    if bound.ids is None:
+        return table
+    table = with_persons(table, bound.ids, key)
+    return table if bound.tells_persons else marked(table, [*bound.names, *bound.untouched])
+
+
 def gather(table: DataFrame, policy: Policy, bound: BoundSchema, trees: Trees, kept: Materialised, steps: Steps) -> Gathered:
     """One scan of the table, one shuffle; then the distinct values, and the cells themselves where they are few.
 
     Raises DataError (values outside a hierarchy, nulls where they fail, too many distinct values), InfeasibleError (no rows).
     """
-    d, s = len(bound.quasi_identifiers), len(bound.counted)
+    d, s, held = len(bound.quasi_identifiers), len(bound.counted), len(bound.grouped)
     with steps.step("frequency set") as said:
-        cells = kept.keep(frequencies(table, bound.quasi_identifiers, bound.counted), "frequency-set")
-        total = fetch_row(totals(cells, d, s))
+        cells = kept.keep(frequencies(table, bound.quasi_identifiers, bound.grouped), "frequency-set")
+        total = fetch_row(totals(cells, d, held))
         said.append(f"Grouped {counted(total['rows'], 'row')} into {counted(total['cells'], 'distinct combination')}.")
     if total["rows"] == 0:
         raise InfeasibleError(f"{policy.where}: the input has no rows: there is nothing to publish")
-    in_driver = bytes_held(total["cells"], d, s) <= policy.settings.driver_megabytes * 1_000_000
+    in_driver = _bytes(total["cells"], d, bound) <= policy.settings.driver_megabytes * 1_000_000
     with steps.step("encode") as said:
         names = sum(cell_names(d, s), [])
+        person = cell_names(d, held)[1][-1] if bound.tells_persons else None
         fetched = fetch_arrow(cells) if in_driver else None
         values = values_in(fetched, names, ROWS) if fetched is not None else _distinct(cells, d, s, policy)
         _refuse_nulls(values[:d], policy)
@@ -117,12 +132,14 @@ def gather(table: DataFrame, policy: Policy, bound: BoundSchema, trees: Trees, k
         problem = bind_models(policy, bound, _problem(policy, bound, hierarchies, values, int(total["rows"])), trees)
         local, raw = None, None
         if fetched is not None:
-            local, place = encode(fetched, names[:d], hierarchies, names[d:], problem.values, ROWS)
+            local, place = encode(fetched, names[:d], hierarchies, names[d:], problem.values, ROWS, person)
             raw = None if policy.job == "lattice" else RawCells(fetched, place)
         said.append(f"Bound {counted(d, 'hierarchy', 'hierarchies')}; deciding {'in the driver process' if in_driver else 'on Spark'}.")
-    whole, fingerprint = _whole(problem, values[d:]), int(total["fingerprint"])
+        if bound.ids is not None:
+            problem = _with_persons(problem, cells, local, person)
+            said.append(f"Classes are counted in persons: {counted(problem.persons or 0, 'person')}.")
+    whole, fingerprint = _whole(problem), int(total["fingerprint"])
     return Gathered(table, problem, whole, cells, local, fingerprint, int(total["cells"]), int(total["largest"]), raw)
-
 
 
 def _distinct(cells: DataFrame, d: int, s: int, policy: Policy) -> list[Values]:
@@ -203,7 +220,7 @@ def _problem(
     policy: Policy, bound: BoundSchema, hierarchies: Sequence[Hierarchy], values: Sequence[Values], rows: int
 ) -> Problem:
     columns = policy.quasi_identifiers
-    counted = {c.name: c for c in policy.of_role("sensitive")}
+    ignored = {c.name for c in policy.of_role("sensitive") if c.nulls == "ignore"}
     names = tuple(raw.name for raw in bound.counted)
     counts = values[len(hierarchies) :]
     texts = tuple(ordered(known) for known in counts)
@@ -218,17 +235,42 @@ def _problem(
         sensitive=names,
         values=texts,
         totals=tuple(np.array([known[text] for text in line], np.int64) for known, line in zip(counts, texts, strict=True)),
-        ignores_null=tuple(counted[name].nulls == "ignore" for name in names),
+        ignores_null=tuple(name in ignored for name in names),
         limit=policy.suppression.limit,
         loss=policy.loss,
     )
 
 
-def _whole(problem: Problem, values: Sequence[Values]) -> Whole:
+def _whole(problem: Problem) -> Whole:
     counts = {}
-    for name, known, ignores in zip(problem.sensitive, values, problem.ignores_null, strict=True):
-        counts[name] = {text: rows for text, rows in known.items() if not (ignores and text is None)}
-    return Whole(problem.rows, counts)
+    for name, known, rows, ignores in zip(problem.sensitive, problem.values, problem.totals, problem.ignores_null, strict=True):
+        pairs = zip(known, rows.tolist(), strict=True)
+        counts[name] = {text: count for text, count in pairs if not (ignores and text is None)}
+    return Whole(problem.rows, counts, problem.persons)
+
+
+def _bytes(cells: int, columns: int, bound: BoundSchema) -> int:
+    """What a frequency set takes of the driver, the texts of persons included."""
+    return bytes_held(cells, columns, len(bound.grouped)) + (cells * PERSON_BYTES if bound.tells_persons else 0)
+
+
+def _with_persons(problem: Problem, cells: DataFrame, local: FrequencySet | None, person: str | None) -> Problem:
+    """The problem in persons: how many there are, and how many have each value.  person: the column that tells them, None where one
+    row of each is marked: then all marked rows are all persons."""
+    if person is None:
+        j = problem.sensitive.index(GIVEN)
+        given = dict(zip(problem.values[j], problem.totals[j].tolist(), strict=True))
+        return replace(problem, persons=given.get(COUNTED_TEXT, 0))
+    if local is not None:
+        by_value = [persons_by_value(local, j, len(texts)) for j, texts in enumerate(problem.values)]
+        return replace(problem, persons=persons_of(local), totals=tuple(by_value))
+    counts = []
+    for j, texts in enumerate(problem.values):
+        name = cell_names(0, j + 1)[1][-1]
+        found = fetch_arrow(persons(cells, person, name))
+        known = dict(zip(found[name].to_pylist(), found["persons"].to_pylist(), strict=True))
+        counts.append(np.array([known[text] for text in texts], np.int64))
+    return replace(problem, persons=int(fetch_row(persons(cells, person))["persons"]), totals=tuple(counts))
 
 
 def _leaf_rows(hierarchy: Hierarchy, values: Values) -> np.ndarray:

@@ -47,7 +47,20 @@ class Judged:
         return self.model.column
 
 
-Statistic = Size | Largest | Distinct | Judged
+@dataclass(frozen=True)
+class Persons:
+    """The number of distinct persons in the class; each row without an id is a person of its own."""
+
+
+@dataclass(frozen=True)
+class LargestPersons:
+    """The largest number of persons of the class who have one of the listed sensitive values (None = every value); 0 if none occurs."""
+
+    column: str
+    values: tuple[str | None, ...] | None = None
+
+
+Statistic = Size | Largest | Distinct | Judged | Persons | LargestPersons
 
 
 @dataclass(frozen=True)
@@ -60,10 +73,14 @@ class Counted:
 
 @dataclass(frozen=True)
 class Whole:
-    """The whole table as one class: rows, and each sensitive column's counts by value text (ignored nulls left out)."""
+    """The whole table as one class: rows, and each sensitive column's counts by value text (ignored nulls left out).
+
+    persons: how many there are, where models count them; counts are persons then.
+    """
 
     rows: int
     counts: Mapping[str, Mapping[str | None, int]]
+    persons: int | None = None
 
     def commonest(self, column: str, listed: tuple[str, ...] | None = None) -> tuple[str | None, int]:
         """The value of most rows, and these; of some values alone where they are listed. None and 0 where there is no value."""
