@@ -15,6 +15,7 @@ from hierarchies import bind, hierarchy, model
 from oracle import Answer, loss_of, node
 
 from anon_spark.domain.frequency import FrequencySet
+from anon_spark.domain.hierarchy import Hierarchy
 from anon_spark.domain.policy import ModelSpec
 from anon_spark.domain.problem import Problem
 
@@ -35,10 +36,8 @@ def random_rows(rng: random.Random, columns: int, sensitive: int) -> list[list[s
 def random_problem(rng: random.Random) -> tuple[Problem, FrequencySet, list[list[str | None]]]:
     columns, sensitive = rng.randint(1, 3), ["disease", "wage"][: rng.randint(0, 2)]
     rows = random_rows(rng, columns, len(sensitive))
-    hierarchies = [
-        hierarchy(f"q{i}", [(str(leaf), f"{leaf // 2}x", "*") for leaf in range(4)] if rng.random() < 0.7 else [(str(v), "*") for v in range(4)])
-        for i in range(columns)
-    ]
+    high, low = [(str(leaf), f"{leaf // 2}x", "*") for leaf in range(4)], [(str(leaf), "*") for leaf in range(4)]
+    hierarchies = [hierarchy(f"q{i}", high if rng.random() < 0.7 else low) for i in range(columns)]
     models = random_models(rng, sensitive, [h.column for h in hierarchies])
     given = any(m.model == "confidence-bound" and len(m.parameters["given"]) < columns for m in models)  # type: ignore[arg-type]
     limit = Fraction(0) if given else rng.choice([Fraction(0), Fraction(rng.randint(1, 9), 20)])
@@ -48,16 +47,16 @@ def random_problem(rng: random.Random) -> tuple[Problem, FrequencySet, list[list
     return problem, frequency, rows
 
 
-def bind_persons(rows: Sequence[Row], hierarchies: Sequence, models: Sequence[ModelSpec], sensitive: Sequence[str] = (), **more: object) -> tuple[Problem, FrequencySet]:  # fmt: skip
+def bind_persons(
+    rows: Sequence[Row], hierarchies: Sequence[Hierarchy], models: Sequence[ModelSpec], sensitive: Sequence[str] = (), **more: object
+) -> tuple[Problem, FrequencySet]:
     """A problem that counts persons and its frequency set, which tells them."""
     numbers = {None: 0} | {person: i for i, person in enumerate(sorted({row[-1] for row in rows} - {None}), 1)}  # type: ignore[type-var]
-    told = [[*row[:-1], str(numbers[row[-1]])] for row in rows]
     problem, _ = bind([row[:-1] for row in rows], hierarchies, models, sensitive, **more)
     d = len(hierarchies)
-    cells = Counter(
-        (*(h.codes[row[i]] for i, h in enumerate(hierarchies)), *(problem.values[j].index(row[d + j]) for j in range(len(sensitive))), int(row[-1]))
-        for row in told
-    )
+    codes = [[h.codes[row[i]] for i, h in enumerate(hierarchies)] for row in rows]
+    values = [[problem.values[j].index(row[d + j]) for j in range(len(sensitive))] for row in rows]
+    cells = Counter((*line, *held, numbers[row[-1]]) for line, held, row in zip(codes, values, rows, strict=True))
     table = np.array(sorted(cells), np.int32).reshape(len(cells), d + len(sensitive) + 1)
     frequency = FrequencySet(table[:, :d], table[:, d:], np.array([cells[key] for key in sorted(cells)], np.int64))
     totals = tuple(
@@ -88,11 +87,11 @@ def random_models(rng: random.Random, sensitive: Sequence[str], columns: Sequenc
         elif kind == "frequency":
             models.append(model("l-diversity", column, kind="frequency", l=rng.randint(1, 3)))
         elif kind == "lambda":
-            lambdas = {str(level): Fraction(10 - level, 9) for level in range(1, 4)}
-            models.append(model("lambda-alpha-k", column, k=rng.randint(1, 3), alpha=share, levels=rng.randint(1, 3), **{"lambda": lambdas}))
+            given = {"k": rng.randint(1, 3), "levels": rng.randint(1, 3), "lambda": {str(i): Fraction(10 - i, 9) for i in range(1, 4)}}
+            models.append(model("lambda-alpha-k", column, alpha=share, **given))
         else:
-            given = tuple(rng.sample(columns, rng.randint(1, len(columns))))
-            models.append(model("confidence-bound", column, value="s0", h=share, given=given))
+            some = tuple(rng.sample(columns, rng.randint(1, len(columns))))
+            models.append(model("confidence-bound", column, value="s0", h=share, given=some))
     return models
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,27 +15,24 @@ from anon_spark.domain.bind import bind, coverage
 from anon_spark.domain.box_labels import as_published
 from anon_spark.domain.counting import counted
 from anon_spark.domain.errors import ConfigurationError, DataError, Fault, InfeasibleError
-from anon_spark.domain.frequency import FrequencySet, bytes_held
+from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.hierarchy import Hierarchy
 from anon_spark.domain.policy import Column, FileHierarchy, Policy
-from anon_spark.domain.problem import COUNTED_TEXT, GIVEN, Problem
+from anon_spark.domain.problem import Problem
 from anon_spark.domain.unmapped import OutsideError, UnmappedError
 from anon_spark.io.hierarchy_files import read_tree
 from anon_spark.job.auditable import too_large
 from anon_spark.job.bind_models import Trees, bind_models, model_tree
 from anon_spark.job.cells import Values, encode, ordered, values_in
+from anon_spark.job.persons import in_persons, set_bytes
 from anon_spark.job.schema import BoundSchema
 from anon_spark.job.steps import Steps
-from anon_spark.kernels.rollup import persons_by_value, persons_of
 from anon_spark.models.base import Whole
 from anon_spark.plans.columns import named
 from anon_spark.plans.fetch import fetch_arrow, fetch_row
 from anon_spark.plans.frequency import ROWS, cell_names, frequencies, totals, values_of
 from anon_spark.plans.materialise import Materialised
-from anon_spark.plans.persons import marked, persons, with_persons
 
-PERSON_BYTES = 64
-"""Bytes of a cell's person in the driver process: its text, and its number while cells are sorted."""
 MAX_VALUES = 2_000_000
 """Distinct values of all quasi-identifiers and counted columns together that may come to the driver (some 300 MB)."""
 
@@ -99,16 +96,6 @@ def without_null_rows(table: DataFrame, policy: Policy) -> DataFrame:
     return table
 
 
-def prepared(table: DataFrame, policy: Policy, bound: BoundSchema, key: str) -> DataFrame:
-    """The rows that can be published; where rows are not persons, with hashes of persons instead of ids, under the run's own key, and
-    with one row of each marked where a job counts these."""
-    table = without_null_rows(table, policy)
-    if bound.ids is None:
-        return table
-    table = with_persons(table, bound.ids, key)
-    return table if bound.tells_persons else marked(table, [*bound.names, *bound.untouched])
-
-
 def gather(table: DataFrame, policy: Policy, bound: BoundSchema, trees: Trees, kept: Materialised, steps: Steps) -> Gathered:
     """One scan of the table, one shuffle; then the distinct values, and the cells themselves where they are few.
 
@@ -121,7 +108,7 @@ def gather(table: DataFrame, policy: Policy, bound: BoundSchema, trees: Trees, k
         said.append(f"Grouped {counted(total['rows'], 'row')} into {counted(total['cells'], 'distinct combination')}.")
     if total["rows"] == 0:
         raise InfeasibleError(f"{policy.where}: the input has no rows: there is nothing to publish")
-    in_driver = _bytes(total["cells"], d, bound) <= policy.settings.driver_megabytes * 1_000_000
+    in_driver = set_bytes(total["cells"], d, bound) <= policy.settings.driver_megabytes * 1_000_000
     with steps.step("encode") as said:
         names = sum(cell_names(d, s), [])
         person = cell_names(d, held)[1][-1] if bound.tells_persons else None
@@ -136,7 +123,7 @@ def gather(table: DataFrame, policy: Policy, bound: BoundSchema, trees: Trees, k
             raw = None if policy.job == "lattice" else RawCells(fetched, place)
         said.append(f"Bound {counted(d, 'hierarchy', 'hierarchies')}; deciding {'in the driver process' if in_driver else 'on Spark'}.")
         if bound.ids is not None:
-            problem = _with_persons(problem, cells, local, person)
+            problem = in_persons(problem, cells, local, person)
             said.append(f"Classes are counted in persons: {counted(problem.persons or 0, 'person')}.")
     whole, fingerprint = _whole(problem), int(total["fingerprint"])
     return Gathered(table, problem, whole, cells, local, fingerprint, int(total["cells"]), int(total["largest"]), raw)
@@ -247,30 +234,6 @@ def _whole(problem: Problem) -> Whole:
         pairs = zip(known, rows.tolist(), strict=True)
         counts[name] = {text: count for text, count in pairs if not (ignores and text is None)}
     return Whole(problem.rows, counts, problem.persons)
-
-
-def _bytes(cells: int, columns: int, bound: BoundSchema) -> int:
-    """What a frequency set takes of the driver, the texts of persons included."""
-    return bytes_held(cells, columns, len(bound.grouped)) + (cells * PERSON_BYTES if bound.tells_persons else 0)
-
-
-def _with_persons(problem: Problem, cells: DataFrame, local: FrequencySet | None, person: str | None) -> Problem:
-    """The problem in persons: how many there are, and how many have each value.  person: the column that tells them, None where one
-    row of each is marked: then all marked rows are all persons."""
-    if person is None:
-        j = problem.sensitive.index(GIVEN)
-        given = dict(zip(problem.values[j], problem.totals[j].tolist(), strict=True))
-        return replace(problem, persons=given.get(COUNTED_TEXT, 0))
-    if local is not None:
-        by_value = [persons_by_value(local, j, len(texts)) for j, texts in enumerate(problem.values)]
-        return replace(problem, persons=persons_of(local), totals=tuple(by_value))
-    counts = []
-    for j, texts in enumerate(problem.values):
-        name = cell_names(0, j + 1)[1][-1]
-        found = fetch_arrow(persons(cells, person, name))
-        known = dict(zip(found[name].to_pylist(), found["persons"].to_pylist(), strict=True))
-        counts.append(np.array([known[text] for text in texts], np.int64))
-    return replace(problem, persons=int(fetch_row(persons(cells, person))["persons"]), totals=tuple(counts))
 
 
 def _leaf_rows(hierarchy: Hierarchy, values: Values) -> np.ndarray:

@@ -79,16 +79,6 @@ class Output:
         """What was written, by the schema that it was written with."""
         return read_back(spark, self.sink, self.staged, schema)
 
-    def place_of_persons(self, policy: Policy, release_id: str) -> str:
-        """Where rows are staged with their persons: a place of the run's own, never in what is published, and among ``scratch``."""
-        if policy.settings.staging is not None:
-            return self.scratch_path(policy.settings.staging, f"{release_id}-persons")
-        self.scratch.append(posixpath.join(self.staging, "persons"))
-        return self.scratch[-1]
-
-    def refuse_persons(self, policy: Policy) -> None:
-        """ConfigurationError where rows can't be staged with their persons."""
-
     def held(self) -> contextlib.AbstractContextManager[None]:
         """Hold the output against other runs. Raises OutputHeldError where one of them holds it."""
         return contextlib.nullcontext() if self.claim is None else held(self.claim)
@@ -194,14 +184,6 @@ class Output:
     def read(self, spark: SparkSession, staged: DataFrame) -> DataFrame:
         """The release where it is published, by the schema that was audited."""
         return read_back(spark, self.sink, str(self.sink.path), staged.schema)
-
-
-def refuse_without_staging(policy: Policy) -> None:
-    """ConfigurationError where persons are to be counted and no directory is named for what must not be published."""
-    if policy.of_role("person") and policy.settings.staging is None:
-        advice = "rows are staged there with hashes of persons, which the audit counts, until they are published without them"
-        expected = "a directory, where a column has role person and the output is a table"
-        raise ConfigurationError([Fault(policy.where, "settings.staging", "nothing", expected, advice)])
 
 
 def refuse_places(spark: SparkSession, policy: Policy) -> Files | None:

@@ -40,7 +40,7 @@ from anon_spark.io.postgresql_tables import (
     rename,
     take,
 )
-from anon_spark.job.output import Output, refuse_places, refuse_without_staging
+from anon_spark.job.output import Output, refuse_places
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -91,10 +91,6 @@ class DatabaseOutput(Output):
     def staged_release(self, spark: SparkSession, schema: StructType) -> DataFrame:
         """The staging table, by the schema that it was written with."""
         return read_staged(spark, spark_options(self.sink.options, self.where), self.released, schema)
-
-    def refuse_persons(self, policy: Policy) -> None:
-        """The rows of persons have no place of their own in a database."""
-        refuse_without_staging(policy)
 
     def refuse_columns(self, names: Sequence[str]) -> None:
         """ConfigurationError where the table can't have columns of these names, or has others."""

@@ -40,7 +40,7 @@ from anon_spark.io.stored_tables import (
     stored_table,
 )
 from anon_spark.io.table_names import quoted
-from anon_spark.job.output import Output, needed_of, refuse_places, refuse_without_staging
+from anon_spark.job.output import Output, needed_of, refuse_places
 
 log = logging.getLogger(__name__)
 
@@ -85,10 +85,6 @@ class TableOutput(Output):
             refuse_types(self.before, release.schema, self.shown, self.where)
         self.columns.append(release.schema)
         super().write(release)
-
-    def refuse_persons(self, policy: Policy) -> None:
-        """The rows of persons have no place of their own in a table."""
-        refuse_without_staging(policy)
 
     def refuse_columns(self, names: Sequence[str]) -> None:
         """ConfigurationError where the table that is there has other columns."""

@@ -31,14 +31,16 @@ from anon_spark.job.decide import decide_levels
 from anon_spark.job.decide_groups import decide_groups
 from anon_spark.job.destination import open_destination
 from anon_spark.job.directories import refuse_directories
-from anon_spark.job.gather import Gathered, gather, null_rows_of, prepared, read_trees
+from anon_spark.job.gather import Gathered, gather, null_rows_of, read_trees, without_null_rows
 from anon_spark.job.listed import absent_listed, with_listed_values
 from anon_spark.job.measures import utility_of
 from anon_spark.job.output import Output, report_files
+from anon_spark.job.persons import told_apart
 from anon_spark.job.provenance import manifest_of, provenance_of
 from anon_spark.job.release import Release
 from anon_spark.job.schema import BoundSchema, bind_schema
 from anon_spark.job.snapshot import is_staged, staged_input
+from anon_spark.job.staged_persons import place_of_persons, refuse_persons
 from anon_spark.job.steps import PUBLISH, Steps
 from anon_spark.job.write import Plan, stage
 from anon_spark.plans.materialise import Materialised
@@ -90,7 +92,7 @@ def run(
         cautions = (*cautions, *numbers_as_text(table.schema, policy))
         output.refuse_input(table)
         output.refuse_columns(bound.published)
-        output.refuse_persons(policy)
+        refuse_persons(policy)
         policy = with_listed_values(spark, table.schema, policy)
         with output.held(), _alive(output, policy, release_id), jobs_of(spark, f"anon-spark-{release_id}") as cancel:
             try:
@@ -143,13 +145,13 @@ class _Job:
 
     def finish(self, trees: dict[str, list[list[str]]], output: Output) -> Finished:
         policy, steps = self.policy, self.steps
-        table = prepared(self.table, policy, self.bound, secrets.token_hex(16))
+        table = told_apart(without_null_rows(self.table, policy), self.bound, secrets.token_hex(16))
         with Materialised(self._stage_of(output)) as kept:
             gathered = gather(table, policy, self.bound, trees, kept, steps)
             decide = decide_levels if policy.job == "lattice" else decide_groups
             plan = decide(self.spark, policy, self.bound, gathered, kept, steps)
             with steps.step("write") as said:
-                persons = output.place_of_persons(policy, self.about.release_id) if self.bound.ids else None
+                persons = place_of_persons(output, policy, self.about.release_id) if self.bound.ids else None
                 staged = stage(table, policy, self.bound, gathered, plan, output, persons)
                 said.append("Wrote the release to staging; its rows are those of the input, its order tells nothing.")
             with steps.step("audit") as said:

@@ -23,6 +23,7 @@ from anon_spark.job.directories import refuse_unfit, unfit
 from anon_spark.job.gather import Gathered
 from anon_spark.job.output import Output
 from anon_spark.job.schema import BoundSchema
+from anon_spark.job.staged_persons import beside_persons
 from anon_spark.metrics.printed_boxes import PrintedBoxes
 from anon_spark.plans.columns import named
 from anon_spark.plans.fetch import fetch_row
@@ -91,7 +92,7 @@ def stage(
     persons = None
     if place is not None:
         with spark_faults(policy.where, "output", ConfigurationError):
-            persons = _beside_persons(release, place)
+            persons = beside_persons(release, place)
         release = without_metadata(persons.drop(PERSON))
     lost, to_write = Observation("anon-spark csv"), release
     if in_csv := lost_in_csv(release.schema, output.sink):
@@ -114,13 +115,6 @@ def stage(
             "or it is our own fault"
         )
     return Staged(back, tuple(int(str(seen.get(name) or 0)) for name in OWN_SUMS), persons)
-
-
-def _beside_persons(release: DataFrame, place: str) -> DataFrame:
-    """Rows with their persons, written and read back, whatever the output's format. Columns go by their place: Parquet lacks some names."""
-    bare = release.toDF(*(f"c{i}" for i in range(len(release.columns))))
-    bare.write.mode("error").parquet(place)
-    return release.sparkSession.read.schema(bare.schema).parquet(place).toDF(*release.columns)
 
 
 def _is_as_scanned(table: DataFrame, bound: BoundSchema, gathered: Gathered) -> bool:

@@ -37,7 +37,7 @@ def test_the_optimum_over_persons_equals_exhaustive_search(full: bool) -> None:
         differ += problem.persons != problem.rows
         assert ours.levels == right.best[2], told
         assert ours.suppressed_rows == right.holding[ours.levels], told
-        assert problem.k is None and problem.loss == "c-avg" or ours.losses[problem.loss] == right.best[0], told
+        assert (problem.k is None and problem.loss == "c-avg") or ours.losses[problem.loss] == right.best[0], told
         assert ours.trace.minimal in (None, right.minimal()), told
         assert bool(len(failing_classes(problem, frequency, ours.levels))) == bool(ours.suppressed_rows), told
     assert feasible > 100 and differ > 80

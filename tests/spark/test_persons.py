@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -14,21 +12,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from anon_spark import Policy, anonymize
-from anon_spark.algorithms.lattice import decide_with, whole_table
-from anon_spark.algorithms.spark_checker import SparkChecker
-from anon_spark.algorithms.templates import with_templates
-from anon_spark.audit.release import audit_release
-from anon_spark.domain.errors import AuditError, ConfigurationError, InfeasibleError
-from anon_spark.domain.frequency import FrequencySet
+from anon_spark.domain.errors import InfeasibleError
 from anon_spark.domain.policy import ModelSpec
-from anon_spark.domain.problem import Problem
-from anon_spark.job.check import check
-from anon_spark.models.registry import models_of
-from anon_spark.plans.frequency import ROWS, cell_names
-from anon_spark.plans.local import local_table
-from anon_spark.plans.persons import DIGITS
-from anon_spark.plans.waves import encode
-from anon_spark.report.plan import render_plan
 from jobs import policy, quasi
 
 pytestmark = pytest.mark.spark
