@@ -50,7 +50,7 @@ OF_PERSONS = ("k-anonymity", "alpha-deassociation", "lambda-alpha-k", "confidenc
 
 
 def _persons(draft: Draft, notes: Notes) -> None:
-    """Models beside a column of persons: those that compare counts of a class, and of these what the job has a bound for (METHODS 1.17)."""
+    """Models beside a column of persons: those that compare counts of a class (METHODS 1.17)."""
     if not draft.of_role("person"):
         return
     for model in draft.privacy:
@@ -63,8 +63,6 @@ def _persons(draft: Draft, notes: Notes) -> None:
             expected = f"one of {', '.join(OF_PERSONS)}, l-diversity of kind frequency"
             advice = "histograms of persons, of whom one may have several values, are not what this model is defined on"
             notes.add((*key, "model"), f"{keys.model}{kind} beside role person", expected, advice)
-        elif draft.job not in (None, "lattice") and keys.model != "k-anonymity":
-            notes.add((*key, "model"), f"{keys.model} beside role person", "k-anonymity alone in this job", "the rest is not built yet")
 
 
 def column_of(model: ModelDraft, draft: Draft) -> str | None:

@@ -123,7 +123,7 @@ def gather(table: DataFrame, policy: Policy, bound: BoundSchema, trees: Trees, k
             raw = None if policy.job == "lattice" else RawCells(fetched, place)
         said.append(f"Bound {counted(d, 'hierarchy', 'hierarchies')}; deciding {'in the driver process' if in_driver else 'on Spark'}.")
         if bound.ids is not None:
-            problem = in_persons(problem, cells, local, person)
+            problem = in_persons(problem, table, bound, cells, local, person)
             said.append(f"Classes are counted in persons: {counted(problem.persons or 0, 'person')}.")
     whole, fingerprint = _whole(problem), int(total["fingerprint"])
     return Gathered(table, problem, whole, cells, local, fingerprint, int(total["cells"]), int(total["largest"]), raw)

@@ -15,8 +15,14 @@ import numpy as np
 from anon_spark.domain.counting import counted
 from anon_spark.domain.errors import InternalError
 from anon_spark.domain.problem import COUNTED_TEXT, GIVEN
+from anon_spark.models.alpha_deassociation import AlphaDeassociation, RefinedAlphaDeassociation
 from anon_spark.models.base import Counted, Largest, LargestPersons, Model, Persons, Statistic, Whole
-from anon_spark.models.wording import ceiling
+from anon_spark.models.wording import ceiling, named
+
+EACH = Counted(GIVEN, (COUNTED_TEXT,))
+"""Rows that stand for a person."""
+GIVEN_PERSONS = Largest(EACH.column, EACH.values)
+"""How many of them a class has."""
 
 
 @dataclass(frozen=True)
@@ -65,19 +71,14 @@ class GivenPersons(PersonAnonymity):
 
     @property
     def reads(self) -> tuple[Statistic, ...]:
-        return (self.given,)
-
-    @property
-    def given(self) -> Largest:
-        """Rows that stand for a person."""
-        return Largest(GIVEN, (COUNTED_TEXT,))
+        return (GIVEN_PERSONS,)
 
     def holds(self, stats: Mapping[Statistic, Any]) -> Any:
-        return stats[self.given] >= self.k
+        return stats[GIVEN_PERSONS] >= self.k
 
     @property
     def counted(self) -> Counted:
-        return Counted(GIVEN, (COUNTED_TEXT,))
+        return EACH
 
     def excess(self, size: Any, counts: Any, numbers: Any) -> Any:
         """Persons that are missing."""
@@ -134,7 +135,7 @@ class PersonShare:
         return None
 
     def tightest(self, whole: Whole) -> str:
-        _, count = whole.commonest(self.column, self.values)  # type: ignore[arg-type]
+        _, count = whole.commonest(self.column, self.values)
         if not count or not whole.persons:
             return "any share"
         least = ceiling(Fraction(count, whole.persons))
@@ -143,3 +144,50 @@ class PersonShare:
     @property
     def merged_under(self) -> Model:
         return self
+
+
+@dataclass(frozen=True)
+class GivenShare(AlphaDeassociation):
+    """At most alpha times the rows that stand for a person have a listed value: no fewer persons than these, no more with the value than
+    rows. Both add up, so that unions keep it, however rows of one combination are dealt to groups; a class that breaks it may still hold
+    in persons."""
+
+    @property
+    def reads(self) -> tuple[Statistic, ...]:
+        return (GIVEN_PERSONS, self.largest)
+
+    def holds(self, stats: Mapping[Statistic, Any]) -> Any:
+        return stats[self.largest] * self.alpha.denominator <= stats[GIVEN_PERSONS] * self.alpha.numerator
+
+    @property
+    def counted(self) -> Counted:
+        return Counted(self.column, self.values, EACH)
+
+    def infeasible(self, whole: Whole, may_suppress: int) -> str | None:
+        """Never proven: what breaks a bound may hold."""
+        return None
+
+    def tightest(self, whole: Whole) -> str:
+        value, count = whole.commonest(self.column, self.values)
+        if not count or not whole.persons:
+            return "any share"
+        least = ceiling(Fraction(count, whole.persons))
+        return f"{named(value)} is had by {least} of the persons; which share can be found is not known before the search"
+
+
+@dataclass(frozen=True)
+class RefinedGivenShare(GivenShare):
+    """At most ceil(alpha * rows that stand for a person). Unions do not keep it (METHODS 1)."""
+
+    union_closed: ClassVar[bool] = False
+
+    def holds(self, stats: Mapping[Statistic, Any]) -> Any:
+        return (stats[self.largest] - 1) * self.alpha.denominator < stats[GIVEN_PERSONS] * self.alpha.numerator
+
+    def excess(self, size: Any, counts: Any, numbers: Any) -> Any:
+        return RefinedAlphaDeassociation(self.column, self.alpha).excess(size, counts, numbers)
+
+    @property
+    def merged_under(self) -> Model:
+        """The plain share."""
+        return GivenShare(self.column, self.alpha, self.values)

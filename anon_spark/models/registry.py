@@ -23,7 +23,7 @@ from anon_spark.models.histogram import Known
 from anon_spark.models.k_anonymity import KAnonymity
 from anon_spark.models.l_diversity import DistinctLDiversity, FrequencyLDiversity
 from anon_spark.models.levels import Graded, graded
-from anon_spark.models.persons import GivenPersons, PersonAnonymity, PersonShare
+from anon_spark.models.persons import GivenPersons, GivenShare, PersonAnonymity, PersonShare, RefinedGivenShare
 from anon_spark.models.relative import BetaLikeness, DeltaDisclosure
 from anon_spark.models.sensitivity import EpsilonSensitivity, LevelShares, WeightedRows
 
@@ -133,41 +133,48 @@ BUILDERS: dict[str, Callable[[Asked], tuple[Model, ...]]] = {
 }
 
 
-def _alpha_of_persons(asked: Asked) -> tuple[Model, ...]:
-    return (PersonShare(asked.column, asked.exact("alpha"), _listed(asked), bool(asked.spec.parameters.get("refined"))),)
+def _refined(asked: Asked) -> bool:
+    return bool(asked.spec.parameters.get("refined"))
 
 
-def _frequency_of_persons(asked: Asked) -> tuple[Model, ...]:
-    return (PersonShare(asked.column, Fraction(1, asked.whole("l"))),)
+def _value(asked: Asked) -> tuple[str, ...]:
+    return (str(asked.spec.parameters["value"]),)
 
 
-def _confidence_in_persons(asked: Asked) -> tuple[Model, ...]:
-    return (PersonShare(asked.column, asked.exact("h"), (str(asked.spec.parameters["value"]),), given=_given(asked)),)
-
-
-def _levels_of_persons(asked: Asked) -> tuple[Model, ...]:
-    """A share a level; one for each value would say the same."""
+def _by_level(asked: Asked) -> list[tuple[Fraction, tuple[str | None, ...]]]:
+    """The share of each level, and its values: a bound of each level says what one of each value would."""
     of_level: dict[int, list[str | None]] = {}
     for number, level in enumerate(asked.levels.level.tolist()):
         if level:
             of_level.setdefault(level, []).append(asked.known.texts[number])
     shares = _shares(asked)
-    bounds = (PersonShare(asked.column, shares[level - 1], tuple(texts)) for level, texts in sorted(of_level.items()))
-    return (PersonAnonymity(asked.whole("k")), *bounds)
+    return [(shares[level - 1], tuple(texts)) for level, texts in sorted(of_level.items())]
 
 
 OF_PERSONS: dict[str, Callable[[Asked], tuple[Model, ...]]] = {
     "k-anonymity": lambda asked: (PersonAnonymity(asked.whole("k")),),
-    "alpha-deassociation": _alpha_of_persons,
-    "l-diversity": _frequency_of_persons,
-    "confidence-bound": _confidence_in_persons,
-    "lambda-alpha-k": _levels_of_persons,
+    "alpha-deassociation": lambda asked: (PersonShare(asked.column, asked.exact("alpha"), _listed(asked), _refined(asked)),),
+    "l-diversity": lambda asked: (PersonShare(asked.column, Fraction(1, asked.whole("l"))),),
+    "confidence-bound": lambda asked: (PersonShare(asked.column, asked.exact("h"), _value(asked), given=_given(asked)),),
+    "lambda-alpha-k": lambda asked: (
+        PersonAnonymity(asked.whole("k")),
+        *(PersonShare(asked.column, most, texts) for most, texts in _by_level(asked)),
+    ),
 }
 """Models over persons, counted exactly; l-diversity is of kind frequency there."""
 OF_GIVEN_PERSONS: dict[str, Callable[[Asked], tuple[Model, ...]]] = {
     "k-anonymity": lambda asked: (GivenPersons(asked.whole("k")),),
+    "alpha-deassociation": lambda asked: (
+        (RefinedGivenShare if _refined(asked) else GivenShare)(asked.column, asked.exact("alpha"), _listed(asked)),
+    ),
+    "l-diversity": lambda asked: (GivenShare(asked.column, Fraction(1, asked.whole("l"))),),
+    "confidence-bound": lambda asked: (GivenShare(asked.column, asked.exact("h"), _value(asked)),),
+    "lambda-alpha-k": lambda asked: (
+        GivenPersons(asked.whole("k")),
+        *(GivenShare(asked.column, most, texts) for most, texts in _by_level(asked)),
+    ),
 }
-"""Models over persons by a bound that adds up."""
+"""Models over persons by bounds that add up."""
 
 
 def build(asked: Asked, builders: Mapping[str, Callable[[Asked], tuple[Model, ...]]] = BUILDERS) -> tuple[Model, ...]:
