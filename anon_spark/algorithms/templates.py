@@ -74,14 +74,15 @@ class TemplateChecker:
         for places, checker in self._apart.items():
             others = [tuple(level if i in places else self._root[i] for i, level in enumerate(node)) for node in nodes]
             distinct = list(dict.fromkeys(others))
-            failing = {node: verdict.failing for node, verdict in zip(distinct, checker.check(distinct), strict=True)}
-            found = [_failed(verdict, failing[other]) for verdict, other in zip(found, others, strict=True)]
+            of_node = dict(zip(distinct, checker.check(distinct), strict=True))
+            found = [_failed(verdict, of_node[other]) for verdict, other in zip(found, others, strict=True)]
         return found
 
 
-def _failed(verdict: Verdict, rows: int) -> Verdict:
-    """A verdict with more failing rows: its kept classes are no longer known, so their squares count for nothing (``LossBounds``)."""
-    if not rows:
+def _failed(verdict: Verdict, other: Verdict) -> Verdict:
+    """A verdict with another node's failing rows: its kept classes are no longer known, so their squares count for nothing
+    (``LossBounds``). A bound that may not prune, as one over persons, leaves alone what a node proves of those below it."""
+    if not other.failing:
         return verdict
-    more = max(verdict.failing, rows)
-    return replace(verdict, failing=more, failing_pruning=max(verdict.failing_pruning, rows), squares=0, kept=None)
+    more, pruning = max(verdict.failing, other.failing), max(verdict.failing_pruning, other.failing_pruning)
+    return replace(verdict, failing=more, failing_pruning=pruning, squares=0, kept=None)

@@ -26,7 +26,7 @@ def found(problem: Problem, frequency: FrequencySet) -> FullDomainRecoding | Non
 
 def test_the_optimum_over_persons_equals_exhaustive_search(full: bool) -> None:
     feasible = differ = 0
-    for seed in range(3000 if full else 400):
+    for seed in range(3000 if full else 600):
         problem, frequency, rows = persons.random_problem(random.Random(seed))
         right, ours = persons.exhaustive(problem, frequency, rows), found(problem, frequency)
         told = f"seed {seed}: {problem.models}, {problem.loss}, {problem.limit}"
