@@ -26,7 +26,7 @@ from anon_spark.io.spark_errors import job_faults
 from anon_spark.io.tables import read
 from anon_spark.job.account import Run, write_report
 from anon_spark.job.arguments import refuse_arguments, refuse_stopped, refuse_stream
-from anon_spark.job.cautions import numbers_as_text
+from anon_spark.job.cautions import numbers_as_text, rows_of_persons
 from anon_spark.job.decide import decide_levels
 from anon_spark.job.decide_groups import decide_groups
 from anon_spark.job.destination import open_destination
@@ -211,7 +211,8 @@ class _Job:
         return write
 
     def _report(self, gathered: Gathered, plan: Plan, audit: AuditResult, output: Output, release: DataFrame) -> Report:
-        warnings = (*self.cautions, *absent_listed(self.policy.privacy, gathered.problem), *plan.warnings)
+        told = rows_of_persons(self.policy, audit)
+        warnings = (*told, *self.cautions, *absent_listed(self.policy.privacy, gathered.problem), *plan.warnings)
         status = STATUS_OF_EXIT[AuditError.exit_code] if not audit.ok else RETURNED if output.temporary else STATUS_OF_EXIT[0]
         seen = release if audit.ok else None
         return write_report(
