@@ -30,6 +30,7 @@ from anon_spark.job.decide import decide_levels
 from anon_spark.job.decide_groups import decide_groups
 from anon_spark.job.destination import open_destination
 from anon_spark.job.directories import refuse_directories
+from anon_spark.job.figures import figures_of
 from anon_spark.job.gather import Gathered, gather, null_rows_of, read_trees, without_null_rows
 from anon_spark.job.listed import absent_listed, with_listed_values
 from anon_spark.job.measures import utility_of
@@ -43,6 +44,7 @@ from anon_spark.job.write import Plan, stage
 from anon_spark.plans.materialise import Materialised
 from anon_spark.plans.settings import is_true
 from anon_spark.report.document import RETURNED, STATUS_OF_EXIT, Report
+from anon_spark.report.figures import Figures
 from anon_spark.report.html import render_html
 from anon_spark.report.words import Example
 
@@ -161,23 +163,24 @@ class _Job:
                     f"{counted(len(audit.models), 'model')} over {counted(audit.classes or 0, 'printed class', 'printed classes')}: "
                     f"{'confirmed' if audit.ok else 'refused'}."
                 )
-            utility = self._utility(gathered, plan, staged.table) if audit.ok else None
+            utility, figures = self._measured(gathered, plan, staged.table) if audit.ok else (None, None)
             report = replace(self._report(gathered, plan, audit, output, staged.table), utility=utility)
         manifest = manifest_of(self.about.release_id, policy, audit, files).to_json() if audit.ok and output.is_files else None
         report = replace(report, provenance=provenance_of(policy, trees, staged.rows_in, manifest))
-        texts = {"report.json": report.to_json(), "report.html": render_html(report, plan.examples)}
+        texts = {"report.json": report.to_json(), "report.html": render_html(report, plan.examples, figures)}
         if not audit.ok:
             self._tell_refusal(texts)
             raise AuditError("\n".join(f"{policy.where}: audit: {finding.message}" for finding in audit.findings))
         return Finished(self._publish(report, texts, output, staged.table, manifest), plan.examples)
 
-    def _utility(self, gathered: Gathered, plan: Plan, release: DataFrame) -> dict[str, object]:
+    def _measured(self, gathered: Gathered, plan: Plan, release: DataFrame) -> tuple[dict[str, object], Figures]:
+        """What the release can still answer, and what the page draws of it."""
         with self.steps.step("measures") as said:
-            boxes = None if plan.boxes is None else plan.boxes()
-            found = utility_of(self.policy, gathered, boxes, plan.star, release, self.bound.labels)
+            boxes = None if plan.boxes is None else replace(plan.boxes(), printed=plan.star)
+            found = utility_of(self.policy, gathered, boxes, release, self.bound.labels)
             told = sum(value is not None for value in found.values())
             said.append(f"{told} of {counted(len(found), 'measure')} of what the release can still answer.")
-            return found
+            return found, figures_of(self.policy, gathered, plan.recoding, boxes, release, self.bound.labels)
 
     def _files(self, output: Output) -> dict[str, FileSum]:
         """Checksums of what is staged for publication; none of what is no files, or stays with the caller."""
