@@ -15,6 +15,7 @@ from anon_spark.audit.result import AuditResult, Finding
 from anon_spark.cli import signals, streams
 from anon_spark.cli.session import spark_session
 from anon_spark.config.load import load
+from anon_spark.config.sweep import sweep
 from anon_spark.domain.counting import counted
 from anon_spark.domain.errors import AnonError, AuditError, ConfigurationError, Fault
 from anon_spark.domain.policy import Policy
@@ -23,11 +24,14 @@ from anon_spark.io.hierarchy_files import tree_faults
 from anon_spark.io.spark_errors import SPARK_ERRORS, job_faults
 from anon_spark.io.tables import read_release
 from anon_spark.job.check import check as check_job
+from anon_spark.job.compare import JSON, PAGE
+from anon_spark.job.compare import compare as compare_values
 from anon_spark.job.listed import with_listed_values
 from anon_spark.job.risk import COUNT, RISK, SETS, risk_of
 from anon_spark.job.run import run as run_job
 from anon_spark.job.steps import PUBLISH
 from anon_spark.job.verify import Verified, verify_files
+from anon_spark.report.comparison import render_comparison
 from anon_spark.report.plan import render_plan
 from anon_spark.report.summary import print_summary
 from anon_spark.report.table_risk import render_risk
@@ -62,6 +66,17 @@ def check(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> Non
     policy = _load(conf, sets)
     with spark_session("check", debug) as spark, _values_shown(show_values):
         click.echo(render_plan(check_job(spark, policy, on_start=_progress)))
+
+
+def compare(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> None:
+    """Print what each value of one key would cost and give, and write it where a report is asked for; publishes nothing."""
+    asked = sweep(sets, conf)
+    policies = {value: _load(conf, asked.sets(value)) for value in asked.values}
+    with spark_session("compare", debug) as spark, _values_shown(show_values):
+        found = compare_values(spark, asked.key, policies, on_start=_progress)
+        place = next(iter(policies.values())).report
+        written = [f"{place.rstrip('/')}/{name}" for name in (PAGE, JSON)] if place else []
+        click.echo(render_comparison(found, written), nl=False)
 
 
 def risk(conf: str, sets: Sequence[str], population: int | None, debug: bool) -> None:

@@ -56,13 +56,19 @@ def utility_of(
 
     boxes: None where the decision was made on Spark. labels: the release's columns that show the quasi-identifiers.
     """
-    measures: dict[str, object] = {"classification_metric": _classification(policy, gathered.problem.rows, release, labels)}
+    return {
+        "classification_metric": _classification(policy, gathered.problem.rows, release, labels),
+        **measured_here(policy, gathered, boxes),
+    }
+
+
+def measured_here(policy: Policy, gathered: Gathered, boxes: PrintedBoxes | None) -> dict[str, object]:
+    """The measures that the frequency set and the boxes tell: no release is needed."""
     if gathered.local is None or boxes is None:
-        return {**measures, "query_error": None, "kl_divergence": None, "kl_divergence_pairs": None}
+        return {"query_error": None, "kl_divergence": None, "kl_divergence_pairs": None}
     codes, count = gathered.local.codes, gathered.local.count
     seed = policy.seed or 0
     return {
-        **measures,
         "query_error": {"seed": seed, "queries": QUERIES, "kinds": list(query_errors(codes, count, boxes, seed))},
         "kl_divergence": divergence(codes, count, boxes),
         "kl_divergence_pairs": projected_divergence(codes, count, boxes),
