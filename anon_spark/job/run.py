@@ -18,7 +18,7 @@ from anon_spark.domain.manifest import FileSum
 from anon_spark.domain.policy import Policy
 from anon_spark.io.catalog import refuse_session, unseen
 from anon_spark.io.files import file_faults
-from anon_spark.io.jobs import jobs_of
+from anon_spark.io.jobs import jobs_of, tagged
 from anon_spark.io.manifest import checksums, write_manifest
 from anon_spark.io.scratch import alive
 from anon_spark.io.spark_errors import job_faults
@@ -26,6 +26,7 @@ from anon_spark.io.tables import read
 from anon_spark.job.account import Run, write_report
 from anon_spark.job.arguments import refuse_arguments, refuse_stopped, refuse_stream
 from anon_spark.job.cautions import numbers_as_text
+from anon_spark.job.classifier import classifier_of
 from anon_spark.job.decide import decide_levels
 from anon_spark.job.decide_groups import decide_groups
 from anon_spark.job.destination import open_destination
@@ -46,6 +47,7 @@ from anon_spark.plans.settings import is_true
 from anon_spark.report.document import RETURNED, STATUS_OF_EXIT, Report
 from anon_spark.report.figures import Figures
 from anon_spark.report.html import render_html
+from anon_spark.report.progress import Bars, watched_console
 from anon_spark.report.words import Example
 
 RELEASE = "release"
@@ -63,10 +65,12 @@ class Finished:
 def anonymize(table: DataFrame, policy: Policy) -> Release:
     """Anonymize a DataFrame; publishes to the policy's output if it names one, else to a temporary directory (see Release).
 
+    Shows a bar a step in a notebook and to a person who types into Python, nothing elsewhere.
     Raises the errors of ``anon_spark.domain.errors``; nothing is published unless the audit confirms it.
     """
     refuse_arguments(table, policy)
-    return run(table.sparkSession, policy, table).release
+    with Bars(watched_console()) as bars:
+        return run(table.sparkSession, policy, table, bars.start).release
 
 
 def run(
@@ -102,7 +106,7 @@ def run(
                     bound,
                     table,
                     Run(release_id, started, len(table.columns), null_rows_of(table, policy)),
-                    Steps(on_start),
+                    Steps(on_start, around=lambda step: tagged(spark, step)),
                     cautions,
                 )
                 return job.finish(trees, output)
@@ -178,6 +182,7 @@ class _Job:
         with self.steps.step("measures") as said:
             boxes = None if plan.boxes is None else replace(plan.boxes(), printed=plan.star)
             found = utility_of(self.policy, gathered, boxes, release, self.bound.labels)
+            found["classifier"] = classifier_of(self.policy, self.bound, gathered, plan.recoding, boxes, release)
             told = sum(value is not None for value in found.values())
             said.append(f"{told} of {counted(len(found), 'measure')} of what the release can still answer.")
             return found, figures_of(self.policy, gathered, plan.recoding, boxes, release, self.bound.labels)

@@ -18,7 +18,7 @@ from jobs import quasi
 pytestmark = pytest.mark.spark
 ROOT = Path(__file__).resolve().parents[2]
 STEPS = {
-    "run": ["starting Spark", "reading the table", "finding each value", "searching", "writing", "auditing", "publishing"],
+    "run": ["starting Spark", "reading the table", "finding each value", "searching", "writing", "auditing", "measuring", "publishing"],
     "check": ["starting Spark", "reading the table", "finding each value"],
     "audit": ["starting Spark", "auditing"],
 }
