@@ -108,6 +108,8 @@ set_up() {
     fi
     exec 9>&-
   fi
+  # where matplotlib keeps its list of fonts: nothing outside this folder
+  export MPLCONFIGDIR="$cache/matplotlib"
   export PATH="$venv/bin:$PATH" PYSPARK_PYTHON="$venv/bin/python" PYSPARK_DRIVER_PYTHON="$venv/bin/python"
 }
 
@@ -209,6 +211,19 @@ fetch_adult() {
 
 has_postgresql() {
   [ -e /usr/share/java/postgresql.jar ] && { command -v initdb || compgen -G "/usr/lib/postgresql/*/bin/initdb"; } >/dev/null
+}
+
+has_chromium() { local name; for name in "${ANON_SPARK_CHROMIUM:-}" chromium chromium-browser google-chrome; do command -v "$name" >/dev/null && return; done; return 1; }
+
+# set_up_chromium: the distribution's browser, for the tests that open report.html. Without it those are left out.
+set_up_chromium() {
+  if has_chromium; then return; fi
+  if is_root_with_apt; then
+    mkdir -p "$cache"
+    say "installing Chromium (once) ..."
+    { apt-get update && apt_install chromium; } >"$cache/set-up-chromium.log" 2>&1 || true
+  fi
+  has_chromium || say "no Chromium (Debian: apt install chromium): the tests that open report.html are left out"
 }
 
 # set_up_postgresql: the distribution's server and its JDBC driver, for the tests that start one. Without them those are left out.

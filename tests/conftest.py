@@ -7,10 +7,12 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from browser import browser
 from hypothesis import settings
 from postgresql_server import JDBC, Server, lacks, server
 
@@ -32,6 +34,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "shared: reads the folder of real data beside the checkout; left out where it is absent")
     config.addinivalue_line("markers", "adult: reads the census table; left out where it is absent")
     config.addinivalue_line("markers", "postgresql: starts a PostgreSQL server; left out where it, its JDBC driver or pg8000 is absent")
+    config.addinivalue_line("markers", "browser: opens the page in Chromium; left out where there is none, or no matplotlib to draw")
+    config.addinivalue_line("markers", "kernel: runs a notebook in a kernel; left out where nbclient or ipykernel is absent")
     config.addinivalue_line("markers", "spark: needs a Spark session")
     config.addinivalue_line("markers", "parity: run again over Spark Connect and on PySpark 3.5 by scripts/parity")
     config.addinivalue_line("markers", "long: a long count, run by scripts/test --full alone")
@@ -47,6 +51,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     unfetched = absent and not ADULT.is_file()
     full = config.getoption("--full")
     lacking = lacks()
+    no_browser = "Chromium" if browser() is None else None if find_spec("matplotlib") else "matplotlib"
+    no_kernel = next((name for name in ("nbclient", "ipykernel") if find_spec(name) is None), None)
     kept: list[pytest.Item] = []
     out: list[pytest.Item] = []
     for item in items:
@@ -58,6 +64,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             out.append(item)
         elif item.get_closest_marker("postgresql") and lacking:
             config.stash[LEFT_OUT][f"need PostgreSQL ({lacking} is absent)"] += 1
+            out.append(item)
+        elif item.get_closest_marker("browser") and no_browser:
+            config.stash[LEFT_OUT][f"open the page in a browser ({no_browser} is absent)"] += 1
+            out.append(item)
+        elif item.get_closest_marker("kernel") and no_kernel:
+            config.stash[LEFT_OUT][f"run a notebook in a kernel ({no_kernel} is absent)"] += 1
             out.append(item)
         elif item.get_closest_marker("long") and not full:
             config.stash[LEFT_OUT]["take long (--full runs them)"] += 1

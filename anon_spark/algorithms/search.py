@@ -12,6 +12,7 @@ import numpy as np
 
 from anon_spark.algorithms.checker import Checker, Verdict, pruning
 from anon_spark.algorithms.costing import Costing, holds
+from anon_spark.algorithms.lattice_picture import picture
 from anon_spark.algorithms.node_space import MAX_NODES, MAX_NODES_UNPRUNED, closed_above, minimal_of
 from anon_spark.algorithms.tagging import FAILS, HOLDS, Tagging
 from anon_spark.domain.problem import Problem
@@ -82,6 +83,7 @@ def _trace(problem: Problem, tagging: Tagging, complete: bool, tagged: int) -> L
         subset_checks=len(tagging.subsets),
         minimal=minimal,
         steps=_steps(tagging, tagged, minimal),
+        picture=picture(space, full, checked),
     )
 
 

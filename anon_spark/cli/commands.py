@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from anon_spark.audit.result import AuditResult, Finding
 from anon_spark.cli import signals, streams
 from anon_spark.cli.session import spark_session
 from anon_spark.config.load import load
+from anon_spark.config.sweep import sweep
 from anon_spark.domain.counting import counted
 from anon_spark.domain.errors import AnonError, AuditError, ConfigurationError, Fault
 from anon_spark.domain.policy import Policy
@@ -23,27 +25,18 @@ from anon_spark.io.hierarchy_files import tree_faults
 from anon_spark.io.spark_errors import SPARK_ERRORS, job_faults
 from anon_spark.io.tables import read_release
 from anon_spark.job.check import check as check_job
+from anon_spark.job.compare import JSON, PAGE
+from anon_spark.job.compare import compare as compare_values
 from anon_spark.job.listed import with_listed_values
-from anon_spark.job.risk import COUNT, RISK, SETS, risk_of
+from anon_spark.job.risk import RISK, risk_of
 from anon_spark.job.run import run as run_job
 from anon_spark.job.steps import PUBLISH
 from anon_spark.job.verify import Verified, verify_files
+from anon_spark.report.comparison import render_comparison
 from anon_spark.report.plan import render_plan
+from anon_spark.report.progress import DOING, Bars
 from anon_spark.report.summary import print_summary
 from anon_spark.report.table_risk import render_risk
-
-_DOING: Mapping[str, str] = {
-    "frequency set": "reading the table: how many rows have each combination of values",
-    "encode": "finding each value in its hierarchy",
-    "lattice": "searching for the least loss that holds what was asked",
-    "write": "writing to a staging place",
-    "audit": "auditing what was written",
-    COUNT: "reading the table: how many rows have each combination of values",
-    SETS: "counting what fewer columns tell",
-    "measures": "measuring what the release can still answer",
-    PUBLISH: "publishing",
-}
-"""What a step is for, to those who wait for it."""
 
 
 def run(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> None:
@@ -52,7 +45,8 @@ def run(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> None:
     if policy.output is None:
         raise ConfigurationError([Fault(policy.where, "output", "nothing", "a path", "add the key output: {path: ...}")])
     with spark_session(policy.job, debug) as spark, _values_shown(show_values):
-        finished = run_job(spark, policy, on_start=_progress)
+        with _progress() as on_start:
+            finished = run_job(spark, policy, on_start=on_start)
         page = f"{policy.report.rstrip('/')}/report.html" if policy.report else None
         print_summary(finished.release.report, sys.stdout, examples=finished.examples, release=policy.output.place, page=page)
 
@@ -61,14 +55,29 @@ def check(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> Non
     """Print the plan of the job."""
     policy = _load(conf, sets)
     with spark_session("check", debug) as spark, _values_shown(show_values):
-        click.echo(render_plan(check_job(spark, policy, on_start=_progress)))
+        with _progress() as on_start:
+            plan = check_job(spark, policy, on_start=on_start)
+        click.echo(render_plan(plan))
+
+
+def compare(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> None:
+    """Print what each value of one key would cost and give, and write it where a report is asked for; publishes nothing."""
+    asked = sweep(sets, conf)
+    policies = {value: _load(conf, asked.sets(value)) for value in asked.values}
+    with spark_session("compare", debug) as spark, _values_shown(show_values):
+        with _progress() as on_start:
+            found = compare_values(spark, asked.key, policies, on_start=on_start)
+        place = next(iter(policies.values())).report
+        written = [f"{place.rstrip('/')}/{name}" for name in (PAGE, JSON)] if place else []
+        click.echo(render_comparison(found, written), nl=False)
 
 
 def risk(conf: str, sets: Sequence[str], population: int | None, debug: bool) -> None:
     """Print the risk of the raw table, and write it where a report is asked for."""
     policy = load(conf, sets, roles_alone=True)
     with spark_session("risk", debug) as spark:
-        found = risk_of(spark, policy, population=population, on_start=_progress)
+        with _progress() as on_start:
+            found = risk_of(spark, policy, population=population, on_start=on_start)
         click.echo(render_risk(found, f"{policy.report.rstrip('/')}/{RISK}" if policy.report else None), nl=False)
 
 
@@ -80,7 +89,7 @@ def audit(conf: str, sets: Sequence[str], debug: bool) -> None:
         expected, advice = "the path or table of a release", "add the key output: {path: ...}"
         raise ConfigurationError([Fault(policy.where, "output", "nothing", expected, advice)])
     with spark_session("audit", debug) as spark, job_faults(policy.where):
-        _progress("audit")
+        streams.say(f"anon-spark: {DOING['audit']} ...")
         verified = verify_files(spark, sink, policy.where)
         try:
             release = read_release(spark, sink, policy.where)
@@ -120,12 +129,22 @@ def _refused(policy: Policy, findings: Sequence[Finding]) -> AuditError:
     return AuditError("\n".join(f"{policy.where}: audit: {finding.message}" for finding in findings))
 
 
-def _progress(step: str) -> None:
-    if signals.came():
-        raise KeyboardInterrupt
-    if step == PUBLISH:
-        signals.ignore()
-    streams.say(f"anon-spark: {_DOING.get(step, step)} ...")
+@contextlib.contextmanager
+def _progress() -> Iterator[Callable[[str], None]]:
+    """What is called as a step begins: a bar a step on a terminal, a line elsewhere and where steps tell of themselves (-v)."""
+    with Bars(streams.terminal() if not logging.getLogger("anon_spark").isEnabledFor(logging.INFO) else None) as bars:
+
+        def begin(step: str) -> None:
+            if signals.came():
+                raise KeyboardInterrupt
+            if step == PUBLISH:
+                signals.ignore()
+            if bars.shown:
+                bars.start(step)
+            else:
+                streams.say(f"anon-spark: {DOING.get(step, step)} ...")
+
+        yield begin
 
 
 @contextlib.contextmanager

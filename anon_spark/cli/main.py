@@ -1,4 +1,4 @@
-"""anon-spark run | check | audit | risk CONF: every outcome has its exit code, every user's mistake its one line."""
+"""anon-spark run | check | audit | risk | compare CONF: every outcome has its exit code, every user's mistake its one line."""
 
 from __future__ import annotations
 
@@ -145,6 +145,19 @@ def risk(conf: str, sets: tuple[str, ...], population: int | None, verbose: bool
     needs the input and the columns' roles; models and hierarchies may be absent. Writes risk.json where a report is asked for."""
     _logging(verbose, debug)
     sys.exit(guarded(lambda: commands.risk(conf, sets, population, debug), debug))
+
+
+@cli.command(short_help="Try several values of one key; publish nothing.")
+@CONF
+@SETS
+@SHOW
+@VERBOSE
+@DEBUG
+def compare(conf: str, sets: tuple[str, ...], show_values: bool, verbose: bool, debug: bool) -> None:
+    """Decide CONF once for each value of one key, such as --set privacy.0.k=2,5,10,25, and print what each costs and gives. Writes
+    compare.html and compare.json where a report is asked for; nothing is audited or published."""
+    _logging(verbose, debug)
+    sys.exit(guarded(lambda: commands.compare(conf, sets, show_values, debug), debug))
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TextIO
 
 import click
+from rich.console import Console
 
 _ours: list[TextIO] = []
 
@@ -30,6 +31,12 @@ def ours_alone(debug: bool) -> Iterator[None]:
 def say(line: str) -> None:
     """One line of ours on standard error."""
     click.echo(line, file=_ours[-1] if _ours else sys.stderr)
+
+
+def terminal() -> Console | None:
+    """The person's terminal; None where standard error is none, or one that can't move its cursor."""
+    console = Console(file=_ours[-1] if _ours else sys.stderr, highlight=False)
+    return console if console.is_terminal and not console.is_dumb_terminal else None
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ from typing import Any
 from anon_spark.config.dump import dumped
 from anon_spark.config.load import load, parse
 from anon_spark.config.mask import masked
+from anon_spark.config.shown import policy_html
 from anon_spark.domain import policy as domain
 
 
@@ -68,6 +69,9 @@ class Policy(domain.Policy):
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={value!r}" for name, value in self.to_dict().items() if value is not None)
         return f"Policy({given})"
+
+    def _repr_html_(self) -> str:
+        return policy_html(self.to_dict())
 
 
 def as_dict(policy: domain.Policy) -> dict[str, Any]:

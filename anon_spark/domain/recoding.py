@@ -12,8 +12,20 @@ Levels = tuple[int, ...]
 """A node of the full-domain lattice: a level a quasi-identifier, in the configured order."""
 
 
+FATES = ("holds", "fails", "marked", "pruned")
+"""Of a node: checked and holding, checked and failing, known to hold without a check, left out."""
 Blocks = tuple[int, int, int, int]
 """How many blocks, and the combinations of the smallest, the median and the largest."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LatticePicture:
+    """What became of the nodes. nodes: (level vector, fate) of each, in their order, empty for a large lattice; by_height: of each sum
+    of levels, ``lowest`` first, how many nodes had each of FATES."""
+
+    nodes: tuple[tuple[Levels, str], ...]
+    lowest: int
+    by_height: tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +33,7 @@ class LatticeTrace:
     """How the search went. nodes = all full-QI nodes within min and max levels = checked + marked + pruned (by models or by loss bound).
 
     minimal: the holding nodes with no holding node below them, sorted; None where the search stopped before it knew them all.
-    steps: sentences told by those who did the work, the checks of subsets included.
+    steps: sentences told by those who did the work, the checks of subsets included. picture: of the nodes, for the page.
     """
 
     nodes: int
@@ -31,6 +43,7 @@ class LatticeTrace:
     subset_checks: int
     minimal: tuple[Levels, ...] | None
     steps: tuple[str, ...] = ()
+    picture: LatticePicture | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

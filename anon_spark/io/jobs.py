@@ -28,6 +28,13 @@ def jobs_of(spark: SparkSession, name: str) -> Iterator[Callable[[], None]]:
         _quietly(lambda: spark.removeTag(name))
 
 
+@contextlib.contextmanager
+def tagged(spark: SparkSession, step: str) -> Iterator[None]:
+    """Spark's own pages tell the jobs of a step by its name, which holds nothing of the data: ``anon-spark-frequency-set``."""
+    with jobs_of(spark, f"anon-spark-{step.replace(' ', '-')}"):
+        yield
+
+
 def _quietly(call: Callable[[], object]) -> None:
     """What fails here fails beside something that is told already, or has no consequence."""
     with contextlib.suppress(OSError, *SPARK_ERRORS):

@@ -70,7 +70,7 @@ def write_report(
         output=_output(audit, rows, classes),
         suppressed=Suppressed(recoding.suppressed_rows, Fraction(recoding.suppressed_rows, problem.rows), run.null_rows),
         models=tuple(ModelFinding(m.model, m.parameters, m.holds, m.worst) for m in audit.models),
-        loss=LossFigures.of(recoding, bound.names, _bound(gathered)),
+        loss=LossFigures.of(recoding, bound.names, lower_bound(gathered)),
         lattice=LatticeFigures.of(recoding, bound.names) if isinstance(recoding, FullDomainRecoding) else None,
         audit=AuditFindings(audit.ok, tuple(Finding(f.rule, False, f.message) for f in audit.findings)),
         risk=Risk.of(
@@ -95,7 +95,8 @@ def _output(audit: AuditResult, rows: int, classes: int) -> Output:
     return Output(audit.rows, audit.classes, size)
 
 
-def _bound(gathered: Gathered) -> Fraction | None:
+def lower_bound(gathered: Gathered) -> Fraction | None:
+    """The GCP lower bound, where the frequency set is in this process."""
     if gathered.local is None:
         return None
     return gcp_lower_bound(gathered.problem, gathered.local.codes, gathered.local.count)

@@ -33,6 +33,8 @@ from anon_spark.plans.fetch import fetch_arrow, fetch_row
 from anon_spark.plans.frequency import ROWS, cell_names, frequencies, totals, values_of
 from anon_spark.plans.materialise import Materialised
 
+FREQUENCY_SET = "frequency-set"
+"""The name that the cells are kept under."""
 MAX_VALUES = 2_000_000
 """Distinct values of all quasi-identifiers and counted columns together that may come to the driver (some 300 MB)."""
 
@@ -103,7 +105,7 @@ def gather(table: DataFrame, policy: Policy, bound: BoundSchema, trees: Trees, k
     """
     d, s, held = len(bound.quasi_identifiers), len(bound.counted), len(bound.grouped)
     with steps.step("frequency set") as said:
-        cells = kept.keep(frequencies(table, bound.quasi_identifiers, bound.grouped), "frequency-set")
+        cells = kept.keep(frequencies(table, bound.quasi_identifiers, bound.grouped), FREQUENCY_SET)
         total = fetch_row(totals(cells, d, held))
         said.append(f"Grouped {counted(total['rows'], 'row')} into {counted(total['cells'], 'distinct combination')}.")
     if total["rows"] == 0:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from pyspark.sql import DataFrame
@@ -37,30 +36,39 @@ def boxes_of_levels(problem: Problem, frequency: FrequencySet, levels: Levels, s
     np.add.at(size, of_line[: len(nodes)], frequency.count)
     number = np.where(lost, -1, np.cumsum(~lost) - 1)
     low, high = node_boxes(problem.hierarchies, levels, every[first[~lost]])
-    return PrintedBoxes(low, high, size[~lost], _leaves(problem), int(size[lost].sum()), own=number[of_line[: len(nodes)]])
+    own = number[of_line[: len(nodes)]]
+    gone = np.flatnonzero(own < 0)
+    left_out = gone, frequency.count[gone]
+    return PrintedBoxes(low, high, size[~lost], _leaves(problem), int(size[lost].sum()), own=own, lost=left_out)
 
 
 def boxes_of_groups(problem: Problem, recoding: LocalRecoding) -> PrintedBoxes:
     """What a local release prints."""
     low, high = group_boxes(problem.hierarchies, recoding.low, recoding.high)
-    return PrintedBoxes(low, high, recoding.size, _leaves(problem), int(recoding.lost.sum()))
+    left_out = recoding.lost_cell, recoding.lost
+    return PrintedBoxes(low, high, recoding.size, _leaves(problem), int(recoding.lost.sum()), lost=left_out)
 
 
 def utility_of(
-    policy: Policy, gathered: Gathered, boxes: PrintedBoxes | None, star: bool, release: DataFrame, labels: Sequence[str]
+    policy: Policy, gathered: Gathered, boxes: PrintedBoxes | None, release: DataFrame, labels: Sequence[str]
 ) -> dict[str, object]:
     """The measures by name, None where the job has no means for one.
 
-    boxes: None where the decision was made on Spark. star: whether suppressed rows are printed. labels: the release's columns that show
-    the quasi-identifiers.
+    boxes: None where the decision was made on Spark. labels: the release's columns that show the quasi-identifiers.
     """
-    measures: dict[str, object] = {"classification_metric": _classification(policy, gathered.problem.rows, release, labels)}
+    return {
+        "classification_metric": _classification(policy, gathered.problem.rows, release, labels),
+        **measured_here(policy, gathered, boxes),
+    }
+
+
+def measured_here(policy: Policy, gathered: Gathered, boxes: PrintedBoxes | None) -> dict[str, object]:
+    """The measures that the frequency set and the boxes tell: no release is needed."""
     if gathered.local is None or boxes is None:
-        return {**measures, "query_error": None, "kl_divergence": None, "kl_divergence_pairs": None}
-    codes, count, boxes = gathered.local.codes, gathered.local.count, replace(boxes, printed=star)
+        return {"query_error": None, "kl_divergence": None, "kl_divergence_pairs": None}
+    codes, count = gathered.local.codes, gathered.local.count
     seed = policy.seed or 0
     return {
-        **measures,
         "query_error": {"seed": seed, "queries": QUERIES, "kinds": list(query_errors(codes, count, boxes, seed))},
         "kl_divergence": divergence(codes, count, boxes),
         "kl_divergence_pairs": projected_divergence(codes, count, boxes),

@@ -19,7 +19,7 @@ from anon_spark.domain.manifest import FileSum
 from anon_spark.domain.policy import Policy
 from anon_spark.io.catalog import refuse_session, unseen
 from anon_spark.io.files import file_faults
-from anon_spark.io.jobs import jobs_of
+from anon_spark.io.jobs import jobs_of, tagged
 from anon_spark.io.manifest import checksums, write_manifest
 from anon_spark.io.scratch import alive
 from anon_spark.io.spark_errors import job_faults
@@ -27,10 +27,12 @@ from anon_spark.io.tables import read
 from anon_spark.job.account import Run, write_report
 from anon_spark.job.arguments import refuse_arguments, refuse_stopped, refuse_stream
 from anon_spark.job.cautions import numbers_as_text, rows_of_persons
+from anon_spark.job.classifier import classifier_of
 from anon_spark.job.decide import decide_levels
 from anon_spark.job.decide_groups import decide_groups
 from anon_spark.job.destination import open_destination
 from anon_spark.job.directories import refuse_directories
+from anon_spark.job.figures import figures_of
 from anon_spark.job.gather import Gathered, gather, null_rows_of, read_trees, without_null_rows
 from anon_spark.job.listed import absent_listed, with_listed_values
 from anon_spark.job.measures import utility_of
@@ -46,7 +48,9 @@ from anon_spark.job.write import Plan, stage
 from anon_spark.plans.materialise import Materialised
 from anon_spark.plans.settings import is_true
 from anon_spark.report.document import RETURNED, STATUS_OF_EXIT, Report
+from anon_spark.report.figures import Figures
 from anon_spark.report.html import render_html
+from anon_spark.report.progress import Bars, watched_console
 from anon_spark.report.words import Example
 
 RELEASE = "release"
@@ -64,10 +68,12 @@ class Finished:
 def anonymize(table: DataFrame, policy: Policy) -> Release:
     """Anonymize a DataFrame; publishes to the policy's output if it names one, else to a temporary directory (see Release).
 
+    Shows a bar a step in a notebook and to a person who types into Python, nothing elsewhere.
     Raises the errors of ``anon_spark.domain.errors``; nothing is published unless the audit confirms it.
     """
     refuse_arguments(table, policy)
-    return run(table.sparkSession, policy, table).release
+    with Bars(watched_console()) as bars:
+        return run(table.sparkSession, policy, table, bars.start).release
 
 
 def run(
@@ -104,7 +110,7 @@ def run(
                     bound,
                     table,
                     Run(release_id, started, len(table.columns), null_rows_of(table, policy)),
-                    Steps(on_start),
+                    Steps(on_start, around=lambda step: tagged(spark, step)),
                     cautions,
                 )
                 return job.finish(trees, output)
@@ -170,23 +176,25 @@ class _Job:
                 # what tells persons is gone before anything is published
                 with file_faults(policy.where, "settings.staging", "rows with their persons could not be removed"):
                     output.remove_intermediate(persons)
-            utility = self._utility(gathered, plan, staged.table) if audit.ok else None
+            utility, figures = self._measured(gathered, plan, staged.table) if audit.ok else (None, None)
             report = replace(self._report(gathered, plan, audit, output, staged.table), utility=utility)
         manifest = manifest_of(self.about.release_id, policy, audit, files).to_json() if audit.ok and output.is_files else None
         report = replace(report, provenance=provenance_of(policy, trees, staged.rows_in, manifest))
-        texts = {"report.json": report.to_json(), "report.html": render_html(report, plan.examples)}
+        texts = {"report.json": report.to_json(), "report.html": render_html(report, plan.examples, figures)}
         if not audit.ok:
             self._tell_refusal(texts)
             raise AuditError("\n".join(f"{policy.where}: audit: {finding.message}" for finding in audit.findings))
         return Finished(self._publish(report, texts, output, staged.table, manifest), plan.examples)
 
-    def _utility(self, gathered: Gathered, plan: Plan, release: DataFrame) -> dict[str, object]:
+    def _measured(self, gathered: Gathered, plan: Plan, release: DataFrame) -> tuple[dict[str, object], Figures]:
+        """What the release can still answer, and what the page draws of it."""
         with self.steps.step("measures") as said:
-            boxes = None if plan.boxes is None else plan.boxes()
-            found = utility_of(self.policy, gathered, boxes, plan.star, release, self.bound.labels)
+            boxes = None if plan.boxes is None else replace(plan.boxes(), printed=plan.star)
+            found = utility_of(self.policy, gathered, boxes, release, self.bound.labels)
+            found["classifier"] = classifier_of(self.policy, self.bound, gathered, plan.recoding, boxes, release)
             told = sum(value is not None for value in found.values())
             said.append(f"{told} of {counted(len(found), 'measure')} of what the release can still answer.")
-            return found
+            return found, figures_of(self.policy, gathered, plan.recoding, boxes, release, self.bound.labels)
 
     def _files(self, output: Output) -> dict[str, FileSum]:
         """Checksums of what is staged for publication; none of what is no files, or stays with the caller."""

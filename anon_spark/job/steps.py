@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 
 from anon_spark.report.parts import Step
@@ -17,9 +17,13 @@ PUBLISH = "publish"
 
 @dataclass
 class Steps:
-    """The steps of one run, in order; each ends with its sentence. on_start: told the name of a step as it begins (progress)."""
+    """The steps of one run, in order; each ends with its sentence.
+
+    on_start: told the name of a step as it begins (progress); around: what a step runs in, by its name (tags of Spark's jobs).
+    """
 
     on_start: Callable[[str], None] = lambda name: None
+    around: Callable[[str], AbstractContextManager[object]] = lambda name: nullcontext()
     done: list[Step] = field(default_factory=list)
 
     @contextmanager
@@ -27,7 +31,8 @@ class Steps:
         """Time one step; the body appends its sentences to what it is given."""
         self.on_start(name)
         started, said = time.perf_counter(), list[str]()
-        yield said
+        with self.around(name):
+            yield said
         seconds = time.perf_counter() - started
         text = " ".join(said)
         log.info("%s: %s (%.1f s)", name, text, seconds)

@@ -17,7 +17,8 @@ class PrintedBoxes:
     """low, high: (g, d) leaf codes, inclusive, of every leaf under what is printed; size: (g,) rows; leaves: (d,) leaves of each domain.
 
     suppressed: rows of no class; printed: whether they stand in the release as a class that prints the root everywhere. own: (m,) the
-    class of each cell of the frequency set, -1 where it is suppressed; None where a cell may go to several, or boxes overlap.
+    class of each cell of the frequency set, -1 where it is suppressed; None where a cell may go to several, or boxes overlap. lost: the
+    cells that rows of are suppressed, and how many; None where that is not known.
     """
 
     low: np.ndarray
@@ -27,6 +28,7 @@ class PrintedBoxes:
     suppressed: int = 0
     printed: bool = False
     own: np.ndarray | None = None
+    lost: tuple[np.ndarray, np.ndarray] | None = None
 
     @property
     def rows(self) -> int:
@@ -41,7 +43,7 @@ class PrintedBoxes:
         size = np.zeros(len(distinct), np.int64)
         np.add.at(size, place.ravel(), self.size)
         low, high = distinct[:, : len(kept)], distinct[:, len(kept) :]
-        return replace(self, low=low, high=high, size=size, leaves=self.leaves[kept], own=None)
+        return replace(self, low=low, high=high, size=size, leaves=self.leaves[kept], own=None, lost=None)
 
 
 def node_boxes(hierarchies: Sequence[Hierarchy], levels: Sequence[int], nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

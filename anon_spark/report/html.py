@@ -13,6 +13,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from anon_spark.domain.counting import counted
 from anon_spark.report import words
 from anon_spark.report.document import Report
+from anon_spark.report.figures import Figures
+from anon_spark.report.page_plots import LEGEND, asked_k, plots_of
 from anon_spark.report.parts import ClassSize, LatticeFigures, LossFigures
 from anon_spark.report.plain import number, plain
 from anon_spark.report.utility import utility_lines
@@ -41,12 +43,17 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     found.filters.update(count=words.count, share=words.share, figure=words.figure, seconds=words.seconds, label=words.label)
+    found.filters.update(counted=counted, zip=zip)
     found.globals.update(model=words.model)
     return found
 
 
-def render_html(report: Report, examples: Sequence[words.Example] = ()) -> str:
-    """The whole page as text. Of the examples only the published labels are shown, never the values before."""
+def render_html(report: Report, examples: Sequence[words.Example] = (), figures: Figures | None = None) -> str:
+    """The whole page as text. Of the examples only the published labels are shown, never the values before.
+
+    figures: what is drawn; None where nothing was released.
+    """
+    shown = figures or Figures()
     return (
         environment()
         .get_template("report.html")
@@ -60,6 +67,10 @@ def render_html(report: Report, examples: Sequence[words.Example] = ()) -> str:
             strip=_strip(report),
             measures=_measures(report.loss),
             losses=_bars(report.loss.by_column if report.loss else {}, whole=1.0),
+            bounds={name: words.share(bound) for name, bound in shown.bounds.items()},
+            figures=shown,
+            plots=plots_of(report, shown),
+            fates=LEGEND,
             search=_search(report.lattice),
             minimal=_minimal(report.lattice),
             steps=_steps(report),
@@ -103,12 +114,6 @@ def _levels(report: Report, examples: Sequence[words.Example]) -> list[tuple[str
         labels.setdefault(example.column, []).append(words.label(example.after))
     chosen: Mapping[str, int | None] = report.lattice.levels if report.lattice else dict.fromkeys(labels)
     return [(name, level, list(dict.fromkeys(labels.get(name, ())))[:MOST_LABELS]) for name, level in chosen.items()]
-
-
-def asked_k(report: Report) -> int | None:
-    """The largest k of the models asked for."""
-    asked = [int(str(found.parameters["k"])) for found in report.models if found.parameters.get("k") is not None]
-    return max(asked, default=None)
 
 
 def _strip(report: Report) -> list[tuple[str, str, float, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from anon_spark.report import words
 from anon_spark.report.document import Report
@@ -23,6 +23,11 @@ def release_html(report: Report, tables: Mapping[str, int | None] | None = None)
             tables=tables or {},
         )
     )
+
+
+def risk_html(head: str, facts: Mapping[str, Sequence[str]], sets: Sequence[Sequence[str]], heads: Sequence[str]) -> str:
+    """HTML of the risk of a raw table.  facts: name -> lines; sets: a line a set of columns, under ``heads``."""
+    return environment().get_template("risk_notebook.html").render(head=head, facts=facts, sets=sets, heads=heads)
 
 
 def release_text(report: Report) -> str:

@@ -17,12 +17,14 @@ from anon_spark.metrics.population_uniques import ESTIMATOR
 from anon_spark.metrics.subsets import SubsetRisk
 from anon_spark.metrics.table_risk import TableRisk
 from anon_spark.report import words
+from anon_spark.report.notebook import risk_html
 from anon_spark.report.plain import plain
 from anon_spark.report.summary import as_text, grid, places
 
 SCHEMA_VERSION = 1
 MOST_SHOWN = 3
 """Sets of columns of each size that the terminal shows."""
+SETS = ("who knows", "combinations", "unique", "below 5")
 JOURNALIST = "equal to the prosecutor's where the table holds the whole population; where it is a sample, no more than that"
 
 
@@ -90,6 +92,9 @@ class RiskReport:
         """The text of risk.json."""
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
+    def _repr_html_(self) -> str:
+        return risk_html(_head(self), {**_facts(self), **_remarks(self)}, _sets(self), SETS)
+
     def names(self, found: SubsetRisk) -> list[str]:
         """The columns of a set by name."""
         return [self.quasi_identifiers[place] for place in found.columns]
@@ -106,12 +111,28 @@ class RiskReport:
 
 def render_risk(report: RiskReport, written: str | None = None) -> str:
     """Plain text of at most 100 columns. written: where risk.json lies."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    table.add_column(SETS[0], overflow="fold")
+    for name in SETS[1:]:
+        table.add_column(name, justify="right", no_wrap=True)
+    for who, *figures in _sets(report):
+        table.add_row(Text(who), *figures)
+    end = Text("Nothing of the table was written.", style="dim")
+    head, where = Text(_head(report), style="bold"), places({"written": written})
+    return as_text(Group(head, grid(_facts(report)), table, grid(_remarks(report)), *where, end))
+
+
+def _head(report: RiskReport) -> str:
+    return f"{report.where}: re-identification risk of the raw table"
+
+
+def _facts(report: RiskReport) -> dict[str, list[str]]:
     risk = report.risk
     qis = counted(len(report.quasi_identifiers), "quasi-identifier")
     highest, mean = words.share(risk.prosecutor_max), words.share(risk.prosecutor_mean)
     asked = {report.k: ", which the policy asks for"}
     below = [f"{words.share(share)} of the rows in classes below {k}{asked.get(k, '')}" for k, share in risk.below.items()]
-    facts = {
+    return {
         "rows": [f"{counted(risk.rows, 'row')} in {counted(risk.classes, 'distinct combination')} of {qis}"],
         "unique": [f"{words.share(risk.unique)} of the rows are alone with their combination"],
         "below k": below,
@@ -120,15 +141,15 @@ def render_risk(report: RiskReport, written: str | None = None) -> str:
         "marketer": [f"{words.share(risk.marketer)} of the rows linked right by guessing within each combination"],
         "population": _population(report),
     }
+
+
+def _remarks(report: RiskReport) -> dict[str, list[str]]:
     told = {
         "left out": [f"sets of {_sizes(report.left_out)} columns: too many"] if report.left_out else [],
         "no role": [f"{', '.join(report.not_counted)}: taken for no quasi-identifier"] if report.not_counted else [],
-        "warnings": report.warnings,
+        "warnings": list(report.warnings),
     }
-    head = Text(f"{report.where}: re-identification risk of the raw table", style="bold")
-    end = Text("Nothing of the table was written.", style="dim")
-    lines = grid({name: texts for name, texts in told.items() if texts})
-    return as_text(Group(head, grid(facts), _subsets(report), lines, *places({"written": written}), end))
+    return {name: lines for name, lines in told.items() if lines}
 
 
 def _population(report: RiskReport) -> list[str]:
@@ -139,12 +160,9 @@ def _population(report: RiskReport) -> list[str]:
     return [f"about {words.share(known.unique)} of the rows are unique {of}; estimator: {ESTIMATOR}"]
 
 
-def _subsets(report: RiskReport) -> Table:
+def _sets(report: RiskReport) -> list[tuple[str, ...]]:
     """The most identifying sets of each size; what was counted in part is about so much."""
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-    table.add_column("who knows", overflow="fold")
-    for name in ("combinations", "unique", "below 5"):
-        table.add_column(name, justify="right", no_wrap=True)
+    lines: list[tuple[str, ...]] = []
     shown: dict[int, int] = {}
     for found in report.subsets:
         size = len(found.columns)
@@ -152,8 +170,8 @@ def _subsets(report: RiskReport) -> Table:
         if shown[size] <= MOST_SHOWN:
             about = "" if found.counted == 1 else "~ "
             figures = words.count(found.combinations), words.share(found.unique), words.share(found.below_5)
-            table.add_row(Text(_who(report, found)), *(about + figure for figure in figures))
-    return table
+            lines.append((_who(report, found), *(about + figure for figure in figures)))
+    return lines
 
 
 def _who(report: RiskReport, found: SubsetRisk) -> str:

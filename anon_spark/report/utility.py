@@ -38,9 +38,20 @@ def utility_lines(utility: Mapping[str, object] | None) -> list[Line]:
             lines.append((title, show(value), meaning))
         elif name == "query_error" and isinstance(value, Mapping):
             lines += _queries(value)
+        elif name == "classifier" and isinstance(value, Mapping):
+            lines += _classifier(value)
         else:
             lines.append((name, value if isinstance(value, str) else json.dumps(plain(value), ensure_ascii=False), ""))
     return lines
+
+
+def _classifier(found: Mapping[str, Any]) -> list[Line]:
+    told = found["accuracy"]
+    meaning = (
+        f"raw rows whose class label a {found['model']} tells right that learnt from the release; from the raw table "
+        f"{words.share(told['raw'])}, by always naming the commonest {words.share(told['majority'])}"
+    )
+    return [("classifier", words.share(told["released"]), meaning)]
 
 
 def _queries(found: Mapping[str, Any]) -> list[Line]:

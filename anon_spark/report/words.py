@@ -45,13 +45,16 @@ def count(value: object) -> str:
 
 
 def share(value: object) -> str:
-    """A share in [0, 1] as per cent of three digits: 0.0404 -> 4.04 %; what is above nothing is never shown as 0."""
+    """A share as per cent of three digits: 0.0404 -> 4.04 %; what is above nothing is never shown as 0, nor what is below all as 100 %.
+    Relative errors may be above 1: 11.4 -> 1,140 %."""
     known = None if value is None else number(value)
     if known is None:
         return NONE
     percent = known * 100
     if 0 < percent < 0.001:
         return "< 0.001 %"
+    if known > 1:
+        return f"{percent:,.0f} %"
     return f"{percent:.3g} %" if percent < 99.95 or known == 1 else f"{min(percent, 99.999):.5g} %"
 
 

@@ -129,7 +129,7 @@ def test_what_is_decided_on_spark_has_the_label_measure_alone(spark: SparkSessio
     with anonymize(spark.createDataFrame(rows(), SCHEMA), asked(job, 0)) as release:
         found = release.report.to_dict()["utility"]
     assert 0 < found.pop("classification_metric") < 1
-    assert found == {"query_error": None, "kl_divergence": None, "kl_divergence_pairs": None}
+    assert found == {"query_error": None, "kl_divergence": None, "kl_divergence_pairs": None, "classifier": None}
 
 
 def test_a_table_without_a_label_and_a_release_that_loses_nothing(spark: SparkSession) -> None:

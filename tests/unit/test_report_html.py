@@ -98,7 +98,7 @@ def test_the_page_tells_everything() -> None:
         "Besides: no suppression; least gcp among all generalizations.",
         "age 2 [30, 40) sex 1 *",
         "smallest 10 median 37 mean 151.4 largest 4,021 k asked 10",
-        "age 25 % sex 100 %",
+        "age 25 % – sex 100 % –",
         "discernibility 12,345,678",
         "2,160 combinations of levels",
         "checked 21 marked 1,400 pruned 739",

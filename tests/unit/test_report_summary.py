@@ -146,6 +146,7 @@ def test_a_refused_release_shows_what_broke() -> None:
         (Fraction(1, 10**7), "< 0.001 %"),
         (Fraction(404, 10_000), "4.04 %"),
         (1, "100 %"),
+        (11.4, "1,140 %"),
         (Fraction(99_999, 100_000), "99.999 %"),
         (None, "–"),
         (float("nan"), "–"),

@@ -96,6 +96,12 @@ def test_a_machine_without_postgresql_is_told_and_goes_on(clone):
     assert (run.returncode, run.stdout) == (0, "on\n") and "left out" not in run.stderr
 
 
+def test_a_machine_without_a_browser_is_told_and_goes_on(clone):
+    script = "has_chromium() { return 1; }; is_root_with_apt() { return 1; }; set_up_chromium; echo on"
+    run = bash(clone, script)
+    assert (run.returncode, run.stdout) == (0, "on\n") and "the tests that open report.html are left out" in run.stderr
+
+
 def without_ensurepip(folder: Path, pip: str) -> Path:
     """A Python as Debian splits it: venv works without pip alone. pip: what ``-m pip`` does."""
     return executable(
