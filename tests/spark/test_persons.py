@@ -23,6 +23,7 @@ from anon_spark.domain.errors import AuditError, ConfigurationError, InfeasibleE
 from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.policy import ModelSpec
 from anon_spark.domain.problem import Problem
+from anon_spark.job import decide_groups, run
 from anon_spark.job.check import check
 from anon_spark.models import registry
 from anon_spark.models.k_anonymity import KAnonymity
@@ -300,3 +301,55 @@ def test_persons_are_counted_alike_on_every_session(spark: SparkSession, tmp_pat
     released = anonymize(spark.createDataFrame(rows_of(6), SCHEMA), policy(COLUMNS, k=4, job=job, output=output))
     classes = classes_of(released.table, rows_of(6))
     assert min(map(in_persons, classes)) == released.report.models[0].worst >= 4
+
+
+def test_rows_on_their_way_through_blocks_keep_their_persons(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nearly all combinations are distinct the rows themselves travel: one of each person is marked before they go."""
+    went = []
+    real = decide_groups._with_rows
+    monkeypatch.setattr(decide_groups, "MANY", 10)
+    monkeypatch.setattr(decide_groups, "_with_rows", lambda *arguments: went.append(True) or real(*arguments))
+    draw = Random(8)
+    rows = [(f"p{draw.randint(0, 14)}", draw.randint(0, 999), i) for i in range(60)]
+    columns = [{"name": "patient", "role": "person"}, quasi("n", None), {"name": "id", "role": "insensitive"}]
+    asked = policy(columns, k=3, job="top-down", settings=THERE)
+    found = anonymize(spark.createDataFrame(rows, "patient string, n int, id int"), asked)
+    assert went == [True]
+    label = {row["id"]: row["n"] for row in found.table.collect()}
+    classes: dict[str, list[tuple]] = defaultdict(list)
+    for row in rows:
+        classes[label[row[-1]]].append(row)
+    assert min(map(in_persons, classes.values())) == found.report.models[0].worst >= 3 and len(classes) > 1
+
+
+def test_a_table_of_the_catalogue_is_published_without_persons(spark: SparkSession, tmp_path: Path) -> None:
+    place = tmp_path / "persons.db"
+    (tmp_path / "staging").mkdir()
+    spark.sql(f"CREATE DATABASE persons LOCATION '{place}'")
+    try:
+        asked = policy(COLUMNS, k=3, staging=tmp_path / "staging", output={"table": "persons.t", "format": "parquet"})
+        found = anonymize(spark.createDataFrame(rows_of(9), SCHEMA), asked)
+        assert spark.table("persons.t").columns == ["zip", "sex", "illness", "id"]
+        assert min(map(in_persons, classes_of(spark.table("persons.t"), rows_of(9)))) == found.report.models[0].worst
+        assert not [path for path in (tmp_path / "staging").rglob("*") if path.is_file()]
+    finally:
+        spark.sql("DROP DATABASE persons CASCADE")
+
+
+def test_what_failed_leaves_no_persons_behind(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An audit that fails while rows are staged with their persons."""
+    seen = []
+
+    def fails(*given: Any, **named: Any) -> Any:
+        seen.extend(path for path in tmp_path.rglob("*.parquet") if "persons" in str(path.parent))
+        raise RuntimeError("no")
+
+    monkeypatch.setattr(run, "audit_release", fails)
+    for staging in (None, tmp_path / "staging"):
+        if staging is not None:
+            staging.mkdir()
+        asked = policy(COLUMNS, k=3, staging=staging, output={"path": str(tmp_path / "out"), "format": "parquet"})
+        with pytest.raises(RuntimeError):
+            anonymize(spark.createDataFrame(rows_of(10), SCHEMA), asked)
+        assert seen and not [path for path in tmp_path.rglob("*") if path.is_file()]
+        seen.clear()
