@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -89,12 +89,14 @@ LOOSER: list[dict[str, Any]] = [
 """Where rows are counted against persons, shares must have room."""
 
 
-def cases(models: Sequence[dict[str, Any]], *there: str) -> Iterator[Any]:
+def cases(models: Sequence[dict[str, Any]], *there: str) -> list[Any]:
     """Each model here, and on Spark: some of them at every commit, all in the long run."""
+    found = []
     for asked in models:
         name = f"{asked['model']}{'-refined' if asked.get('refined') else ''}"
-        yield pytest.param(asked, HERE, id=f"{name}-here")
-        yield pytest.param(asked, THERE, id=f"{name}-there", marks=[] if name in there else [pytest.mark.long])
+        found.append(pytest.param(asked, HERE, id=f"{name}-here"))
+        found.append(pytest.param(asked, THERE, id=f"{name}-there", marks=[] if name in there else [pytest.mark.long]))
+    return found
 
 
 @pytest.mark.parametrize(("asked", "place"), cases(MODELS, "k-anonymity", "confidence-bound"))
