@@ -27,6 +27,8 @@ TOLD = {b"zq7common", b"zq7usual", b"73101099", *(f"7310100{i}".encode() for i i
 DRAWN = TOLD | {b"zq7illness"}
 """The page draws values of at least k rows of sensitive columns too."""
 K = 5
+PERSONS = {("lattice", 0), ("top-down", 64)}
+"""Where names are of persons who are counted, for what it is worth: each has one row."""
 DRIVER = """
 import json, logging, sys
 from anon_spark.algorithms import local_blocks
@@ -74,8 +76,9 @@ def rows() -> list[dict[str, Any]]:
 
 def configuration(folder: Path, job: str, place: int, out: str, **more: Any) -> dict[str, Any]:
     towns = tree(folder / "in", "towns", "zq7common;North;*", "zq7usual;North;*", "zq7rare;South;*", "zq7unused;South;*")
+    role = "person" if (job, place) in PERSONS else "identifier"
     columns = [
-        {"name": "name", "role": "identifier"}, quasi("town", towns), quasi("age", {"intervals": [2, 100]}),
+        {"name": "name", "role": role}, quasi("town", towns), quasi("age", {"intervals": [2, 100]}),
         {"name": "illness", "role": "sensitive"}, {"name": "note", "role": "insensitive"},
     ]  # fmt: skip
     return {
