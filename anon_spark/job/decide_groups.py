@@ -49,7 +49,7 @@ log = logging.getLogger(__name__)
 @dataclass(frozen=True)
 class _Found:
     """A decision, what labels the rows, a few examples, the columns that print rare values (``rare_bounds``), whether suppressed
-    rows hold every model as a class of their own, and what the groups print."""
+    rows hold every model as a class of their own, and what the groups print: here, or their boxes on Spark."""
 
     summary: LocalSummary
     label: Callable[[DataFrame], Labelled]
@@ -57,6 +57,7 @@ class _Found:
     rare: Mapping[int, tuple[int, int]]
     star: bool = False
     boxes: Callable[[], PrintedBoxes] | None = None
+    groups: DataFrame | None = None
 
 
 def decide_groups(
@@ -90,6 +91,7 @@ def decide_groups(
         found.examples,
         (*slow, *few_suppressed(found.summary, problem.k), *rare_bounds(problem, found.rare)),
         found.boxes,
+        found.groups,
     )
 
 
@@ -132,7 +134,7 @@ def _on_spark(
         few_parts=gathered.combinations <= BROADCAST_VALUES, few_groups=found.summary.classes <= BROADCAST_VALUES,
         suppresses=found.summary.suppressed_rows > 0,
     )  # fmt: skip
-    return _Found(found.summary, _by_cell(policy, bound, tables), (), rare_bounds_there(problem, boxes))
+    return _Found(found.summary, _by_cell(policy, bound, tables), (), rare_bounds_there(problem, boxes), groups=boxes)
 
 
 def _with_rows(
@@ -152,6 +154,7 @@ def _with_rows(
         lambda _: labelled_rows(found.rows, bound.quasi_identifiers, printed),
         (),
         rare_bounds_there(problem, boxes),
+        groups=boxes,
     )
 
 

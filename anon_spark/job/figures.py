@@ -1,4 +1,5 @@
-"""What the page draws, from what the driver holds already: rows of each value, the recoding, what it prints. At most one Spark job."""
+"""What the page draws, from what the driver holds already: rows of each value, the recoding, what it prints. At most two Spark jobs
+where the decision was made there, none where it was made in this process."""
 
 from __future__ import annotations
 
@@ -10,14 +11,15 @@ import numpy as np
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from anon_spark.domain.policy import Policy
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import FullDomainRecoding, Recoding
 from anon_spark.job.gather import Gathered
+from anon_spark.job.write import Plan
 from anon_spark.metrics.lower_bound import gcp_lower_bound
-from anon_spark.metrics.marginals import in_bins, leaf_bins, rebuilt, value_bins
+from anon_spark.metrics.marginals import Bins, in_bins, leaf_bins, rebuilt, value_bins
 from anon_spark.metrics.printed_boxes import PrintedBoxes, node_boxes
 from anon_spark.metrics.size_histogram import SizeBin, size_histogram
+from anon_spark.plans.box_marginals import BIN, ONE, PLACE, UNITS, spread_boxes
 from anon_spark.plans.columns import named
 from anon_spark.plans.fetch import fetch_rows
 from anon_spark.plans.frequency import ROWS
@@ -31,18 +33,19 @@ MOST_COMPARED = 5_000
 
 
 def figures_of(
-    policy: Policy, gathered: Gathered, recoding: Recoding, boxes: PrintedBoxes | None, release: DataFrame, labels: Sequence[str]
+    gathered: Gathered, plan: Plan, boxes: PrintedBoxes | None, release: DataFrame, labels: Sequence[str]
 ) -> Figures:
     """boxes: what the release prints, where that is known in this process; labels: the release's columns of the quasi-identifiers."""
-    problem = gathered.problem
+    problem, recoding = gathered.problem, plan.recoding
     least = max(problem.k or LEAST, 2)
-    spread: list[np.ndarray | None]
-    if boxes is None and isinstance(recoding, FullDomainRecoding) and not recoding.suppressed_rows:
-        spread = [_by_level(problem, j, level) for j, level in enumerate(recoding.levels)]
-    else:
-        spread = [None if boxes is None else _by_boxes(boxes, j) for j in range(len(problem.hierarchies))]
+    bins = [leaf_bins(h, rows, least) for h, rows in zip(problem.hierarchies, problem.leaf_rows, strict=True)]
+    after = _after(problem, plan, boxes, bins)
+    drawn = [
+        Marginal(h.column, "quasi-identifier", b.labels, tuple(b.rows.tolist()), None if a is None else tuple(a.tolist()), b.ordered)
+        for h, b, a in zip(problem.hierarchies, bins, after, strict=True)
+    ]
     return Figures(
-        marginals=(*_quasi_identifiers(problem, spread, least), *_sensitive(gathered, recoding, boxes, least)),
+        marginals=(*drawn, *_sensitive(gathered, recoding, boxes, least)),
         least=least,
         sizes=_sizes(boxes, release, labels),
         lattice=recoding.trace.picture if isinstance(recoding, FullDomainRecoding) else None,
@@ -51,17 +54,24 @@ def figures_of(
     )
 
 
-def _quasi_identifiers(problem: Problem, spread: Sequence[np.ndarray | None], least: int) -> list[Marginal]:
-    drawn = []
-    for h, rows, after in zip(problem.hierarchies, problem.leaf_rows, spread, strict=True):
-        bins = leaf_bins(h, rows, least)
-        drawn.append(
-            Marginal(
-                h.column, "quasi-identifier", bins.labels, tuple(bins.rows.tolist()),
-                None if after is None else tuple(in_bins(bins, after).tolist()), bins.ordered,
-            )
-        )  # fmt: skip
-    return drawn
+def _after(problem: Problem, plan: Plan, boxes: PrintedBoxes | None, bins: Sequence[Bins]) -> Sequence[np.ndarray | None]:
+    """(b,) published rows of each column's bins as a reader would guess them; None where it is not known what each class prints."""
+    recoding = plan.recoding
+    if boxes is not None:
+        return [in_bins(b, _by_boxes(boxes, j)) for j, b in enumerate(bins)]
+    if plan.groups is not None:
+        return _on_spark(problem, plan.groups, bins)
+    if isinstance(recoding, FullDomainRecoding) and not recoding.suppressed_rows:
+        return [in_bins(b, _by_level(problem, j, level)) for j, (b, level) in enumerate(zip(bins, recoding.levels, strict=True))]
+    return [None] * len(bins)
+
+
+def _on_spark(problem: Problem, groups: DataFrame, bins: Sequence[Bins]) -> list[np.ndarray | None]:
+    """One small aggregation: a line a bin comes here."""
+    found = [np.zeros(len(b.labels)) for b in bins]
+    for row in fetch_rows(spread_boxes(groups, problem.hierarchies, [b.of for b in bins])):
+        found[row[PLACE]][row[BIN]] = row[UNITS] / ONE
+    return list(found)
 
 
 def _by_boxes(boxes: PrintedBoxes, j: int) -> np.ndarray:

@@ -194,7 +194,7 @@ class _Job:
             found["classifier"] = classifier_of(self.policy, self.bound, gathered, plan.recoding, boxes, release)
             told = sum(value is not None for value in found.values())
             said.append(f"{told} of {counted(len(found), 'measure')} of what the release can still answer.")
-            return found, figures_of(self.policy, gathered, plan.recoding, boxes, release, self.bound.labels)
+            return found, figures_of(gathered, plan, boxes, release, self.bound.labels)
 
     def _files(self, output: Output) -> dict[str, FileSum]:
         """Checksums of what is staged for publication; none of what is no files, or stays with the caller."""

@@ -38,7 +38,8 @@ DROPPED = "The suppressed rows do not hold every model as a class: they are drop
 @dataclass(frozen=True)
 class Plan:
     """What was decided. label: puts its labels on the rows of the table; star: whether suppressed rows print the root; examples: a
-    few values with their labels; warnings: of what the release will show; boxes: what it prints, where that is known in this process."""
+    few values with their labels; warnings: of what the release will show; boxes: what it prints, where that is known in this process;
+    groups: its boxes on Spark (``plans.box_marginals``), where a local recoding was decided there."""
 
     recoding: Recoding
     label: Callable[[DataFrame], Labelled]
@@ -46,6 +47,7 @@ class Plan:
     examples: tuple[Example, ...] = ()
     warnings: tuple[str, ...] = ()
     boxes: Callable[[], PrintedBoxes] | None = None
+    groups: DataFrame | None = None
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from math import floor, log10
 
 import numpy as np
@@ -66,7 +66,8 @@ def _shown(
     """Of many bins those that may be shown, at most so many; all others in one."""
     held = np.zeros(len(labels), np.int64)
     np.add.at(held, of, rows)
-    common = [int(place) for place in np.argsort(-held, kind="stable") if held[place] >= least and labels[place] != ROOT][:most]
+    fits = (int(place) for place in np.argsort(-held, kind="stable") if held[place] >= least and labels[place] != ROOT)
+    common = list(islice(fits, most))
     rest = int(held.sum()) - int(held[common].sum())
     while common and 0 < rest < least:
         # one value fewer is shown: else the total would tell what the few others hold
@@ -86,8 +87,8 @@ def _ranges(h: Hierarchy, most: int) -> tuple[list[str | None], np.ndarray] | No
     """Labels and the bin of each leaf, on a grid of round ends; leaves beside the line have no range and share the last bin."""
     line = len(h.leaves) - h.beside
     texts = [str(text) for text in h.leaves[:line]]
-    days = [parse("date", text) for text in texts]
-    dated = bool(texts) and None not in days
+    days = [parse("date", text) for text in (texts if texts and parse("date", texts[0]) is not None else ())]
+    dated = bool(days) and None not in days
     try:
         values = np.array([float(day) for day in days if day is not None] if dated else [float(text) for text in texts])
     except ValueError:

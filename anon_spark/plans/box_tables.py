@@ -40,13 +40,13 @@ def printed_groups(boxes: DataFrame, hierarchies: Sequence[Hierarchy], printed: 
     kinds = [f"{GROUP} long"]
     for name in printed:
         kinds += [f"{name} string"] if isinstance(name, str) else [f"{name[0]} string", f"{name[1]} string", f"{name[2]} boolean"]
-    return _worked(boxes, partial(_printed, hierarchies=_bare(hierarchies), printed=tuple(printed)), len(hierarchies), kinds)
+    return _worked(boxes, partial(_printed, hierarchies=bare(hierarchies), printed=tuple(printed)), len(hierarchies), kinds)
 
 
 def rare_ends(boxes: DataFrame, hierarchies: Sequence[Hierarchy], rare: Sequence[np.ndarray]) -> DataFrame:
     """Of each quasi-identifier (__anon_place int) that prints ranges, those that end at a rare leaf: __anon_classes, and how many such
     leaves there are: __anon_end.  rare: (m_i,) bool, a quasi-identifier each."""
-    worker = partial(_rare, hierarchies=_bare(hierarchies), rare=tuple(rare))
+    worker = partial(_rare, hierarchies=bare(hierarchies), rare=tuple(rare))
     ends = _worked(boxes, worker, len(hierarchies), [f"{PLACE} int", f"{END} int", f"{CLASSES} long"])
     of_end = ends.groupBy(PLACE, END).agg(F.sum(CLASSES).alias(CLASSES))
     return of_end.groupBy(PLACE).agg(F.sum((F.col(END) >= 0).cast("long")).alias(END), F.sum(CLASSES).alias(CLASSES))
@@ -65,7 +65,7 @@ def _worked(boxes: DataFrame, worker: Callable[..., Iterator[pa.RecordBatch]], c
     return chosen.mapInArrow(worker, ", ".join(kinds))
 
 
-def _bare(hierarchies: Sequence[Hierarchy]) -> tuple[Hierarchy, ...]:
+def bare(hierarchies: Sequence[Hierarchy]) -> tuple[Hierarchy, ...]:
     """Without raw values and costs, which no label needs: what travels to the workers is small."""
     return tuple(replace(h, codes={}, ncp=(), glm=(), height=()) for h in hierarchies)
 

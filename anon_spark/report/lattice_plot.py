@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from anon_spark.domain.recoding import FATES, LatticePicture, Levels
 from anon_spark.report import words
-from anon_spark.report.plots import WIDTH, axes, place, text
+from anon_spark.report.plots import MIDDLE, WIDTH, axes, place, text
 from anon_spark.report.svg import COLOURS, inline
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _node(ax: Axes, centre: Point, radius: float, unit: Point, fate: str, is_cho
 
 
 def _heights(picture: LatticePicture, chosen: int) -> str:
-    ax = axes(210, 2 * WIDTH)
+    ax = axes(210, MIDDLE)
     xs = [picture.lowest + i for i in range(len(picture.by_height))]
     floor = [0] * len(xs)
     for j, fate in enumerate(FATES):
@@ -94,7 +94,7 @@ def _heights(picture: LatticePicture, chosen: int) -> str:
     most = max(floor)
     ax.set_ylim(0, most * 1.2)
     ax.set_yticks([0, most], ["0", words.count(most)])
-    ax.set_xticks(xs[:: max(1, len(xs) // 12)])
+    ax.set_xticks(xs[:: 1 + len(xs) // 16])
     ax.plot([chosen, chosen], [0, most * 1.08], color=COLOURS["good"], linewidth=2)
     text(ax, chosen, most * 1.09, "chosen", ha="center", va="bottom")
     place(ax, 46, 20, 6, 38)

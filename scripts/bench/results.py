@@ -97,14 +97,13 @@ def text(found: Mapping[str, Mapping[int, Mapping[str, Any]]]) -> str:
     some = next(iter(next(iter(found.values())).values()))
     versions = ", ".join(f"{name} {version}" for name, version in some["versions"].items())
     risk = some["risk"]
-    mean = percent(risk["prosecutor_mean_before"])
     head = [
         "# Results",
         "",
         "All measures of both jobs on Adult (30,162 rows, 7 quasi-identifiers with ARX's hierarchies), k-anonymity alone, nothing",
         "suppressed. Made by `python scripts/bench/results.py DATA`; measures are METHODS 2.3 to 2.12, each told in the README.",
         "",
-        f"Before: {percent(risk['unique_before'])} of the rows are unique; prosecutor's mean risk {mean}.",
+        f"Before: {percent(risk['unique_before'])} of the rows are unique; mean risk {percent(risk['prosecutor_mean_before'])}.",
         f"Classifier (logistic regression, asked about the raw rows): learnt from the raw table {percent(accuracy(some, 'raw'))},",
         f"by always naming the commonest class {percent(accuracy(some, 'majority'))}.",
         "",

@@ -65,7 +65,7 @@ def compare(figures: Figures, released: list[tuple], table: list[Row], sizes: li
     """The figures against loops over the rows."""
     assert figures.sizes == size_histogram(Counter(sizes))
     assert [m.column for m in figures.marginals] == ["sex", "age", "zip", "buys"] and figures.least == K
-    spark_keeps_it = place == 0 and (name == "top-down" or len(released) < len(table))
+    unknown = place == 0 and name == "lattice" and len(released) < len(table)
     for j, found in enumerate(figures.marginals):
         assert sum(found.before) == len(table)
         assert all(n == 0 or n >= K for n in found.before), "a bin of fewer raw rows would tell of single ones"
@@ -76,9 +76,8 @@ def compare(figures: Figures, released: list[tuple], table: list[Row], sizes: li
             inside = [value for value in raw if value == str(label) or value in within(label)]
             assert before == sum(raw[value] for value in inside)
             if after is not None:
-                assert after == pytest.approx(sum(guessed[value] for value in inside))
-        sensitive_kept = j == 3 and len(released) == len(table)
-        assert (found.after is None) == (spark_keeps_it and not sensitive_kept)
+                assert after == pytest.approx(sum(guessed[value] for value in inside), abs=1e-3)
+        assert (found.after is None) == unknown
     assert (figures.lattice is not None) == (name == "lattice") and (figures.blocks is not None) == (name == "top-down")
 
 

@@ -10,8 +10,10 @@ from hierarchies import flat, hierarchy
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anon_spark.domain.values import print_day
 from anon_spark.metrics.marginals import OTHERS, in_bins, leaf_bins, rebuilt, value_bins
 from anon_spark.metrics.size_histogram import size_histogram
+from anon_spark.plans.box_marginals import ONE, units_of_leaves
 
 
 @given(rows=st.lists(st.integers(0, 40), min_size=1, max_size=60), least=st.integers(1, 12), most=st.integers(1, 30))
@@ -70,3 +72,25 @@ def test_size_bins_hold_every_class_once(classes: dict[int, int]) -> None:
 
 def test_no_classes_no_bins() -> None:
     assert size_histogram({}) == ()
+
+
+@given(
+    boxes=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(1, 10**6)), min_size=1, max_size=20),
+    cut=st.integers(0, 20),
+)
+def test_units_add_up_to_the_same_wherever_boxes_lie(boxes: list[tuple[int, int, int]], cut: int) -> None:
+    ends = np.array([(min(a, b), max(a, b)) for a, b, _ in boxes])
+    size = np.array([n for _, _, n in boxes])
+    whole = units_of_leaves(ends[:, 0], ends[:, 1], size, 10)
+    parts = [units_of_leaves(ends[part, 0], ends[part, 1], size[part], 10) for part in (slice(cut), slice(cut, None))]
+    assert (sum(parts) == whole).all()
+    assert np.allclose(whole / ONE, rebuilt(ends[:, 0], ends[:, 1], size, 10), atol=len(boxes) / ONE)
+
+
+def test_days_lie_in_ranges_of_whole_days_and_null_has_none() -> None:
+    days = [print_day(730_000 + 11 * i) for i in range(50)]
+    h = hierarchy("born", [*([d, "*"] for d in days), [None, "*"]], numbers={d: 730_000 + 11 * i for i, d in enumerate(days)})
+    bins = leaf_bins(h, np.array([2] * 50 + [9]), 2)
+    assert bins.labels[-1] == OTHERS and bins.rows[-1] == 9 and bins.rows.sum() == 109
+    first, last = str(bins.labels[0])[1:-1].split(", ")
+    assert first <= days[0] < last and len(first) == len(last) == 10 and len(bins.labels) > 10

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 from browser import Tab, opened
+from test_compare import FOUND
 from test_report_html import EVIL
 from test_report_plots import DRAWINGS, LARGE, SMALL, figures, report
 
+from anon_spark.report.compare_page import render_page
 from anon_spark.report.html import render_html
 from anon_spark.report.words import Example
 
@@ -49,6 +51,18 @@ def test_the_page_is_whole_and_quiet(tab: Tab, page: Path, look: str, tmp_path: 
     assert tab.run("performance.getEntriesByType('resource').length") == 0
     tab.picture(tmp_path / "page.png")
     assert (tmp_path / "page.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_the_comparison_is_whole_and_quiet(tab: Tab, look: str, tmp_path: Path) -> None:
+    width, dark, medium = LOOKS[look]
+    path = tmp_path / "compare.html"
+    path.write_text(render_page(FOUND), encoding="utf-8")
+    tab.looks(width, dark=dark, medium=medium)
+    tab.open(path)
+    assert tab.errors == [] and tab.requests == [path.as_uri()]
+    assert sorted(tab.run(SEEN)) == [["plot-answers", True], ["plot-risk", True], ["plot-utility", True]]
+    assert tab.run("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize("dark", [False, True])

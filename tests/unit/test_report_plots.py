@@ -113,7 +113,7 @@ def test_the_page_is_whole_without_drawings(absent: bool, monkeypatch: pytest.Mo
         "20 9.26 % 12.5 %",
         "(null) 30 % –",
         "cut into 3 blocks of 5 to 9 combinations, median 6",
-        "Where a table is decided on Spark, what is left of this column is not counted.",
+        "Where a lattice is decided on Spark and leaves rows out, what is left of a column is not counted.",
     ):
         assert told in page.text, told
 
