@@ -9,6 +9,7 @@ import stat
 from pathlib import Path
 
 from anon_spark.domain.errors import ConfigurationError, Fault
+from anon_spark.domain.file_tree import read_file_tree
 
 _ABSENT = "no such file"
 _SHOWN = 200
@@ -21,7 +22,8 @@ def read_tree(path: str, sep: str = ";", *, near: Path | None = None) -> list[li
     The file is looked for under ``path`` as given, beside the configuration file (``near``, its directory), and by its last name
     there and in the working directory, where clusters put files that travel with a job. A byte order mark, either kind of line
     end and a last line without one are fine; a label that holds the separator stands in double quotes.
-    Raises ConfigurationError: no such file (naming what was tried), unreadable, not UTF-8, badly quoted, or without a line.
+    Raises ConfigurationError: no such file (naming what was tried), unreadable, not UTF-8, badly quoted, without a line, or no
+    tree, so that a slip costs no scan of the table; what only the column's kind shows is found when its values are bound.
     """
     if len(sep) != 1 or sep in '"\r\n':
         raise _error(path, f"sep {sep!r}", "a single character, no quote or line end")
@@ -42,6 +44,9 @@ def read_tree(path: str, sep: str = ";", *, near: Path | None = None) -> list[li
         raise _error(str(file), found, "labels between separators", advice) from None
     if not tree:
         raise _error(str(file), "an empty file", f"one line a leaf: leaf{sep}parent{sep}...{sep}root")
+    _, faults = read_file_tree(tree, "text", str(file), "hierarchy")
+    if faults:
+        raise ConfigurationError(faults)
     return tree
 
 
