@@ -144,7 +144,7 @@ class _Plan:
 
 def _plan(
     published: DataFrame, policy: Policy, structure: Structure, untouched: T.StructType | None,
-    distribution: Mapping[str, Distribution] | None, persons: DataFrame | None,
+    distribution: Mapping[str, Distribution] | None, persons: DataFrame | None = None,
 ) -> _Plan:  # fmt: skip
     names = [f"c{place}" for place in range(len(published.columns))]
     release = published.toDF(*names) if persons is None else persons.toDF(*names, _PERSON)
