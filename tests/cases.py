@@ -96,8 +96,8 @@ CASES: dict[str, tuple[str, tuple[str, ...]]] = {
         f"{LOCAL}::test_the_impossible_and_what_has_no_hierarchy",
         f"{BOTH}::test_the_impossible_is_proven_for_local_recoding_too",
     )),
-    "C15": ("entities: role person is not built, and refused", (
-        "unit/test_config_unbuilt.py::test_what_is_not_built_is_understood_and_refused",
+    "C15": ("entities", (
+        "laws/test_persons_lattice.py::test_case_15_of_entities", "spark/test_persons.py::test_rows_of_one_person_are_no_crowd",
     )),
     "C16": ("undeclared columns", (f"{JOB}::test_undeclared_columns_stop_the_job_or_are_dropped_or_kept",)),
     "C17": ("faults of the configuration", (

@@ -140,9 +140,16 @@ def postgresql() -> Iterator[Server]:
         yield started
 
 
+QUICK = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+"""Plans interpreted, not compiled: with tables of some rows the compiler takes most of the time."""
+
+
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """One session for the whole run; ANON_SPARK_REMOTE (``local[2]`` or a Connect address) makes it a Connect session."""
+def spark(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """One session for the whole run; ANON_SPARK_REMOTE (``local[2]`` or a Connect address) makes it a Connect session.
+
+    The long run, that of ``scripts/parity``, and every test that starts a process of its own compile their plans, as users' sessions do.
+    """
     from pyspark.sql import SparkSession
 
     # workers would take the python3 of the PATH
@@ -160,8 +167,11 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         # Hive's metastore, embedded and in memory: what it refuses a catalogue of Spark's own may allow, not the other way round
         "spark.sql.catalogImplementation": "hive",
         "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:anon-spark-tests;create=true",
-        "spark.driver.extraJavaOptions": f"-Dderby.stream.error.file={tmp_path_factory.mktemp('derby') / 'log'}",
+        # no test runs long enough for Java's second compiler to pay
+        "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -Dderby.stream.error.file={tmp_path_factory.mktemp('derby') / 'log'}",
     }
+    if not request.config.getoption("--full") and request.config.getoption("markexpr") != "parity":
+        settings |= QUICK
     if JDBC.is_file():
         settings["spark.jars"] = str(JDBC)
     for key, value in settings.items():

@@ -14,6 +14,7 @@ from anon_spark.domain.errors import InfeasibleError
 from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import FullDomainRecoding, Levels
+from anon_spark.kernels.rollup import persons_by_value
 from anon_spark.metrics.losses import LossTable
 from anon_spark.models.base import Whole
 from anon_spark.models.registry import models_of
@@ -36,12 +37,15 @@ def whole_table(problem: Problem, frequency: FrequencySet) -> Whole:
     counts: dict[str, dict[str | None, int]] = {}
     for j, column in enumerate(problem.sensitive):
         rows = np.zeros(len(problem.values[j]), dtype=np.int64)
-        np.add.at(rows, frequency.sensitive[:, j], frequency.count)
+        if problem.tells_persons:
+            rows = persons_by_value(frequency, j, len(rows))
+        else:
+            np.add.at(rows, frequency.sensitive[:, j], frequency.count)
         found = {text: int(n) for text, n in zip(problem.values[j], rows, strict=True) if n}
         if problem.ignores_null[j]:
             found.pop(None, None)
         counts[column] = found
-    return Whole(problem.rows, counts)
+    return Whole(problem.rows, counts, problem.persons)
 
 
 def refuse_infeasible(problem: Problem, whole: Whole) -> None:

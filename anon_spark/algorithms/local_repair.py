@@ -10,14 +10,14 @@ import numpy as np
 from anon_spark.algorithms.local_groups import Dealt, join_alike
 from anon_spark.algorithms.local_mend import exchanged
 from anon_spark.algorithms.local_tally import holding
-from anon_spark.domain.errors import NoneFoundError
+from anon_spark.domain.errors import InternalError, NoneFoundError
 from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.problem import Problem
 from anon_spark.kernels.local.bisect import MOST_SEEDS, Pool, best_bisection, gather, new_pool
 from anon_spark.kernels.local.boxes import Boxes, box_cost, union_costs, widen
 from anon_spark.kernels.local.prepare import prepare
 from anon_spark.kernels.local.state import new_state
-from anon_spark.models.base import Distinct, Judged, Largest, Model, Size, Statistic
+from anon_spark.models.base import Distinct, Judged, Largest, LargestPersons, Model, Persons, Size, Statistic
 from anon_spark.models.histogram import ClassHistograms
 
 EXCHANGES = 4
@@ -138,6 +138,8 @@ class RepairedGroups:
     def _statistic(self, statistic: Statistic, counts: dict[str, Counter[int]]) -> int:
         if isinstance(statistic, Size):
             return counts[""][0]
+        if isinstance(statistic, (Persons, LargestPersons)):
+            raise InternalError("persons do not add up when groups are pooled")
         found = counts[statistic.column]
         if isinstance(statistic, Distinct):
             return len(found)

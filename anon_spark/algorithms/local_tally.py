@@ -33,7 +33,8 @@ class Kinds:
 
     def __init__(self, problem: Problem, models: Sequence[Model], sensitive: np.ndarray):
         histograms = Histograms(problem.sensitive, problem.values, problem.ignores_null)
-        self.counted = tuple(dict.fromkeys(m.counted for m in models if m.counted is not None))
+        counted = [m.counted for m in models if m.counted is not None]
+        self.counted = tuple(dict.fromkeys([*counted, *(one.among for one in counted if one.among is not None)]))
         lines = [np.zeros(len(sensitive), np.int64)]
         for one in self.counted:
             j = problem.sensitive.index(one.column)
@@ -65,7 +66,11 @@ class Tally:
         """(g, models) excess of groups of such counts (g, v); none where a group has no rows."""
         size = counts.sum(axis=1)
         seen = {one: counts @ pool for one, pool in self.pooled.items()}
-        found = [m.excess(*self._given(m, size, seen[m.counted] if m.counted else counts), self._numbers(m)) for m in self.models]
+        found = []
+        for m in self.models:
+            among = m.counted.among if m.counted else None
+            of = size if among is None else seen[among].sum(axis=1)
+            found.append(m.excess(*self._given(m, of, seen[m.counted] if m.counted else counts), self._numbers(m)))
         every = np.stack(found, axis=1) if found else np.zeros((len(counts), 0), np.int64)
         every[size == 0] = 0
         return every

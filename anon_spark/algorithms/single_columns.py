@@ -64,6 +64,9 @@ class SingleColumns:
     def _checkers(self) -> list[LocalChecker] | None:
         """A checker a column, every other column of its set being one leaf, which is right where those stand at their roots."""
         problem = self.problem
+        if problem.tells_persons:
+            # the counts of a column by person are no fewer than the persons
+            return None
         d, values = len(self._root), prod(map(len, problem.values))
         if sum(min(len(h.leaves) * values, self._leaves.cells) for h in problem.hierarchies) > MOST_COUNTS:
             return None

@@ -35,6 +35,7 @@ from anon_spark.plans.waves import (
     numbered,
     printed_as_root,
     rolled,
+    sensitive_names,
     suppressed_leaves,
     verdicts,
     word_names,
@@ -67,17 +68,19 @@ class SparkChecker:
         self.problem = problem
         self.jobs = 0
         self.waves = 0
-        self._most_cells = most_cells
+        # a set that tells persons hardly shrinks as nodes grow: one that did not fit at level 0 seldom fits above
+        self._most_cells = 0 if problem.tells_persons else most_cells
         self._most = min(width, MOST_CANDIDATES)
         self._models = tuple(models)
-        self._cells = numbered(cells, problem.values)
+        self._cells = numbered(cells, problem.values, problem.held)
         self._kept = kept
         self._called = called
         self._size = combinations or problem.rows
         prunes = pruning(models, problem.may_suppress)
         names, values, ignored = problem.sensitive, problem.values, problem.ignores_null
+        persons = sensitive_names(problem.held)[-1] if problem.tells_persons else None
         self._owed = _Owed(self._kept_of, self._most)
-        self._judge = Judge(self._models, prunes, names, values, ignored, problem.rows)
+        self._judge = Judge(self._models, prunes, names, values, ignored, problem.rows, persons)
 
     @property
     def width(self) -> int:
@@ -131,7 +134,7 @@ class SparkChecker:
         floors = self._singles.floors(self._judge.pruning)
         if not any(floors):
             return self._leaves
-        frame = rolled(self._leaves, floors, self.problem.hierarchies, len(self.problem.sensitive))
+        frame = rolled(self._leaves, floors, self.problem.hierarchies, self.problem.held)
         base = self._keep(RolledSet(floors, frame, self._size), "floors")
         if self._kept is None or self._size < SORTED:
             return base
@@ -153,7 +156,7 @@ class SparkChecker:
 
     def _fetch(self, levels: Levels) -> FrequencySet | None:
         self.jobs += 1
-        sensitive = len(self.problem.sensitive)
+        sensitive = self.problem.held
         found = fetched(self._source(levels), levels, self.problem.hierarchies, sensitive, self._most_cells)
         if found is not None and found.rows != self.problem.rows:
             raise _changed()
@@ -175,7 +178,7 @@ class SparkChecker:
         for place, node in enumerate(nodes):
             source = self._source(node)
             sets.setdefault(id(source), (source, {}))[1][place] = node
-        return self._judge.classes(generalise(list(sets.values()), self.problem.hierarchies, len(self.problem.sensitive)))
+        return self._judge.classes(generalise(list(sets.values()), self.problem.hierarchies, self.problem.held))
 
     def _wave(self, nodes: list[Levels]) -> list[Verdict]:
         table = fetch_arrow(verdicts(self._classes(nodes), self._judge)).to_pylist()

@@ -17,6 +17,7 @@ from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import Levels
 from anon_spark.models.base import Model
 from anon_spark.models.confidence import ConfidenceBound
+from anon_spark.models.persons import PersonShare
 
 Make = Callable[[Sequence[Model], str], Checker]
 """(models, a name of its own) -> a checker of them."""
@@ -44,7 +45,7 @@ def of_full_classes(problem: Problem, models: Sequence[Model]) -> tuple[Model, .
 
 def some_columns(problem: Problem, model: Model) -> tuple[int, ...] | None:
     """Places of the columns whose classes a model is asked of; None for all."""
-    if not isinstance(model, ConfidenceBound):
+    if not isinstance(model, (ConfidenceBound, PersonShare)) or model.given is None:
         return None
     places = tuple(i for i, h in enumerate(problem.hierarchies) if h.column in model.given)
     return places if len(places) < len(problem.hierarchies) else None
@@ -73,14 +74,15 @@ class TemplateChecker:
         for places, checker in self._apart.items():
             others = [tuple(level if i in places else self._root[i] for i, level in enumerate(node)) for node in nodes]
             distinct = list(dict.fromkeys(others))
-            failing = {node: verdict.failing for node, verdict in zip(distinct, checker.check(distinct), strict=True)}
-            found = [_failed(verdict, failing[other]) for verdict, other in zip(found, others, strict=True)]
+            of_node = dict(zip(distinct, checker.check(distinct), strict=True))
+            found = [_failed(verdict, of_node[other]) for verdict, other in zip(found, others, strict=True)]
         return found
 
 
-def _failed(verdict: Verdict, rows: int) -> Verdict:
-    """A verdict with more failing rows: its kept classes are no longer known, so their squares count for nothing (``LossBounds``)."""
-    if not rows:
+def _failed(verdict: Verdict, other: Verdict) -> Verdict:
+    """A verdict with another node's failing rows: its kept classes are no longer known, so their squares count for nothing
+    (``LossBounds``). A bound that may not prune, as one over persons, leaves alone what a node proves of those below it."""
+    if not other.failing:
         return verdict
-    more = max(verdict.failing, rows)
-    return replace(verdict, failing=more, failing_pruning=max(verdict.failing_pruning, rows), squares=0, kept=None)
+    more, pruning = max(verdict.failing, other.failing), max(verdict.failing_pruning, other.failing_pruning)
+    return replace(verdict, failing=more, failing_pruning=pruning, squares=0, kept=None)

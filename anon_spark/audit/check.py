@@ -10,7 +10,7 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
-from anon_spark.audit.classes import SIZE
+from anon_spark.audit.classes import COUNTED
 from anon_spark.audit.words import figure
 from anon_spark.domain.policy import ModelSpec
 
@@ -61,8 +61,8 @@ class Check:
 
 
 def of_shares(spec: ModelSpec, column: str, name: str, statistic: Column, breaks: Column) -> Check:
-    ratio = F.col(name).cast("double") / F.col(SIZE).cast("double")
-    worst = F.max_by(F.struct(F.col(name).alias("most"), F.col(SIZE).alias("of")), ratio)
+    ratio = F.col(name).cast("double") / F.col(COUNTED).cast("double")
+    worst = F.max_by(F.struct(F.col(name).alias("most"), F.col(COUNTED).alias("of")), ratio)
     told = teller(lambda row: f"{row[name]} with one value")
     return Check(spec, column, name, statistic, breaks, ratio.desc(), worst, fraction, told)
 

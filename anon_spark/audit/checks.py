@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import reduce
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from anon_spark.audit.check import EXACT, Check, NotAuditableError, digits, fraction, of_shares, same, teller, whole
-from anon_spark.audit.classes import ROWS, SIZE, VALUE, WHICH, Cells
+from anon_spark.audit.classes import COUNTED, ROWS, VALUE, WHICH, Cells
 from anon_spark.audit.distances import beta, closeness, delta
 from anon_spark.audit.diversity import entropy, recursive
 from anon_spark.audit.levels import epsilon_k, l_alpha, lambda_alpha_k
@@ -60,7 +61,7 @@ LEVELLED = {"epsilon-k-sensitivity": epsilon_k, "l-alpha-diversity": l_alpha, "l
 
 def _k_anonymity(spec: ModelSpec, name: str) -> Check:
     """|E| >= k (METHODS 1.1)."""
-    size, k = F.col(SIZE), whole(spec, "k")
+    size, k = F.col(COUNTED), whole(spec, "k")
     return Check(spec, None, name, None, size < k, size.asc(), F.min(size), same, lambda row: "")
 
 
@@ -69,7 +70,7 @@ def _alpha(spec: ModelSpec, column: str, cells: Cells, name: str) -> Check:
     alpha = Fraction(str(spec.parameters["alpha"]))
     listed = spec.parameters.get("values")
     statistic = cells.largest(None if listed is None else [str(value) for value in _each(listed)])
-    most, share = F.col(name).cast(EXACT), F.col(SIZE).cast(EXACT) * digits(alpha.numerator)
+    most, share = F.col(name).cast(EXACT), F.col(COUNTED).cast(EXACT) * digits(alpha.numerator)
     unit = digits(alpha.denominator)
     breaks = (most - 1).cast(EXACT) * unit >= share if spec.parameters.get("refined") else most * unit > share
     return of_shares(spec, column, name, statistic, breaks)
@@ -77,7 +78,7 @@ def _alpha(spec: ModelSpec, column: str, cells: Cells, name: str) -> Check:
 
 def _frequency(spec: ModelSpec, column: str, cells: Cells, name: str) -> Check:
     """max |(E,s)| <= |E| / l (METHODS 1.7)."""
-    breaks = F.col(name).cast(EXACT) * digits(whole(spec, "l")) > F.col(SIZE).cast(EXACT)
+    breaks = F.col(name).cast(EXACT) * digits(whole(spec, "l")) > F.col(COUNTED).cast(EXACT)
     return of_shares(spec, column, name, cells.largest(None), breaks)
 
 
@@ -86,6 +87,9 @@ def _confidence(spec: ModelSpec, column: str, cells: Cells, name: str, given: Se
     h, value = Fraction(str(spec.parameters["h"])), str(spec.parameters["value"])
 
     def prepare(frame: DataFrame, keys: Sequence[str]) -> DataFrame:
+        if cells.persons is not None:
+            places = range(len(keys)) if given is None else given
+            return _beside(frame, keys, places, cells.persons(places, value), name)
         same = Window.partitionBy(WHICH, *(key for place, key in enumerate(keys) if given is None or place in given))
         mine = F.sum(F.when(F.coalesce(F.col(VALUE) == value, F.lit(False)), F.col(ROWS)).otherwise(0)).over(same)
         return frame.withColumns({f"{name}_most": mine, f"{name}_of": F.sum(ROWS).over(same)})
@@ -97,6 +101,14 @@ def _confidence(spec: ModelSpec, column: str, cells: Cells, name: str, given: Se
     ratio = most.cast("double") / rows.cast("double")
     told = teller(lambda row: f"{row[name]['most']} of {row[name]['of']} rows with the value")
     return Check(spec, column, name, F.struct(*parts), breaks, ratio.desc(), F.max_by(F.col(name), ratio), fraction, told, prepare)
+
+
+def _beside(frame: DataFrame, keys: Sequence[str], places: Sequence[int], counts: DataFrame, name: str) -> DataFrame:
+    """The cells with the figures of the classes of some labels that they are in."""
+    ours = [f"{name}_{keys[place]}" for place in places]
+    found = counts.toDF(*ours, f"{name}_most", f"{name}_of")
+    same = [F.col(keys[place]).eqNullSafe(F.col(own)) for place, own in zip(places, ours, strict=True)]
+    return frame.join(found, reduce(lambda all_, one: all_ & one, same), "left").drop(*ours)
 
 
 def _distinct(spec: ModelSpec, column: str, cells: Cells, name: str) -> Check:

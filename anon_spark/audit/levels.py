@@ -10,7 +10,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from anon_spark.audit.check import EXACT, Check, NotAuditableError, digits, real, teller, whole
-from anon_spark.audit.classes import ROWS, SIZE, WHICH, Cells
+from anon_spark.audit.classes import COUNTED, ROWS, WHICH, Cells
 from anon_spark.audit.table import Known
 from anon_spark.domain.policy import ModelSpec
 
@@ -32,7 +32,7 @@ def epsilon_k(spec: ModelSpec, column: str, cells: Cells, known: Callable[[], Kn
         above = (F.col(f"{name}_near") > 1) & ((F.col(f"{name}_near") - 1).cast(EXACT) * digits(unit) >= most)
         return frame.withColumn(f"{name}_above", above.cast("bigint"))
 
-    return _check(spec, column, cells, name, prepare, cells.summed(F.col(f"{name}_above")), F.col(SIZE) < whole(spec, "k"), None)
+    return _check(spec, column, cells, name, prepare, cells.summed(F.col(f"{name}_above")), F.col(COUNTED) < whole(spec, "k"), None)
 
 
 def lambda_alpha_k(spec: ModelSpec, column: str, cells: Cells, known: Callable[[], Known], name: str) -> Check:
@@ -46,11 +46,11 @@ def lambda_alpha_k(spec: ModelSpec, column: str, cells: Cells, known: Callable[[
 
     def prepare(frame: DataFrame, keys: Sequence[str]) -> DataFrame:
         frame = table.joined(frame, {f"{name}_w": {text: int(caps[level] * unit) for text, level in levels.items()}})
-        frame = frame.withColumn(f"{name}_all", F.sum(ROWS).over(Window.partitionBy(*keys, WHICH)))
+        frame = frame.withColumn(f"{name}_all", cells.of_class(keys))
         above = F.col(ROWS).cast(EXACT) * digits(unit) > F.col(f"{name}_all").cast(EXACT) * F.col(f"{name}_w").cast(EXACT)
         return frame.withColumn(f"{name}_above", above.cast("bigint"))
 
-    return _check(spec, column, cells, name, prepare, cells.summed(F.col(f"{name}_above")), F.col(SIZE) < whole(spec, "k"), None)
+    return _check(spec, column, cells, name, prepare, cells.summed(F.col(f"{name}_above")), F.col(COUNTED) < whole(spec, "k"), None)
 
 
 def l_alpha(spec: ModelSpec, column: str, cells: Cells, known: Callable[[], Known], name: str) -> Check:
@@ -80,7 +80,7 @@ def _check(
     figure = F.col(f"{name}.above").cast("double") if weight is None else F.col(f"{name}.weight").cast("double") / F.lit(float(unit))
     if weight is None:
         told = teller(lambda row: f"{row[name]['above']} values above their bound")
-        return Check(spec, column, name, F.struct(*parts), breaks, figure.desc(), F.min(F.col(SIZE)), real, told, prepare)
+        return Check(spec, column, name, F.struct(*parts), breaks, figure.desc(), F.min(F.col(COUNTED)), real, told, prepare)
     told = teller(lambda row: f"{row[name]['values']} values that weigh {float(row[name]['weight']) / unit:.4g}")
     return Check(spec, column, name, F.struct(*parts), breaks, figure.asc(), F.min(figure), real, told, prepare)
 

@@ -14,7 +14,7 @@ from pyspark.sql import types as T
 from anon_spark.audit.bounds import bounds_names, bounds_text, is_ordered
 from anon_spark.audit.check import Check, NotAuditableError
 from anon_spark.audit.checks import check_of
-from anon_spark.audit.classes import SIZE, Cells, classes_of, label_column, published_text
+from anon_spark.audit.classes import SIZE, Cells, classes_of, label_column, persons_of_value, published_text
 from anon_spark.audit.forms import is_local, is_tight, levels_of, prints_ranges
 from anon_spark.audit.labels import with_validity
 from anon_spark.audit.result import AuditResult, Finding, ModelVerdict
@@ -26,6 +26,8 @@ from anon_spark.domain.counting import counted
 from anon_spark.domain.policy import ROOT, Column, MaskHierarchy, ModelSpec, Policy
 
 _EXAMPLES = 5
+_PERSON = "person"
+_NO_PERSONS = "of how many persons the rows of a class are: a release does not tell; rows are counted, its run counted persons"
 COMPARED = ("t-closeness", "delta-disclosure", "beta-likeness")
 """Models that compare classes with the table's distribution; others do where levels are found from its frequencies."""
 
@@ -38,6 +40,7 @@ def audit_release(
     suppressed: int | None = None,
     untouched: T.StructType | None = None,
     distribution: Mapping[str, Distribution] | None = None,
+    persons: DataFrame | None = None,
 ) -> AuditResult:
     """Judge a release by its published columns alone (METHODS 1; classes by what is printed).
 
@@ -45,15 +48,17 @@ def audit_release(
     says it suppressed; untouched: the input's schema, to compare types; distribution: rows of the input by value of each sensitive
     column, ignored nulls left out. None: not known, not checked; ``cannot_know`` says so. A model that compares classes with the
     table is then judged by the release's own distribution where no row can be missing, and else is not taken to hold.
+    persons: the same rows with one column more, the last, of the person of each, null where it is nobody else's: models whose policy has
+    a column of persons count these; without it they count rows, and are not taken to hold.
     One action where nothing is wrong; one more for each model or column of labels that is broken, to name a few classes.
     Raises ConfigurationError where a hierarchy file of the policy can't be read.
     """
     structure = structure_of(published.schema, policy, untouched)
-    unsure = _cannot_know(policy, rows_of_input, untouched, distribution is not None)
+    unsure = _cannot_know(policy, rows_of_input, untouched, distribution is not None, persons is not None)
     if not structure.groupable:
         verdicts = tuple(ModelVerdict(spec.model, spec.parameters, False, None) for spec in policy.privacy)
         return AuditResult(False, structure.findings, verdicts, None, None, None, None, None, None, unsure)
-    plan = _plan(published, policy, structure, untouched, distribution)
+    plan = _plan(published, policy, structure, untouched, distribution, persons)
     figures = plan.figures()
     rows = figures["rows"] or 0
     findings = [*structure.findings, *plan.refused]
@@ -139,9 +144,11 @@ class _Plan:
 
 def _plan(
     published: DataFrame, policy: Policy, structure: Structure, untouched: T.StructType | None,
-    distribution: Mapping[str, Distribution] | None,
+    distribution: Mapping[str, Distribution] | None, persons: DataFrame | None,
 ) -> _Plan:  # fmt: skip
-    release = published.toDF(*(f"c{place}" for place in range(len(published.columns))))
+    names = [f"c{place}" for place in range(len(published.columns))]
+    release = published.toDF(*names) if persons is None else persons.toDF(*names, _PERSON)
+    person = None if persons is None else F.col(_PERSON)
     columns = policy.quasi_identifiers
     labels = [_label(release, column, policy, structure) for column in columns]
     read = sorted({name for spec in policy.privacy if (name := _reads(spec, policy)) is not None})
@@ -158,10 +165,13 @@ def _plan(
             rows.pop(None, None)
         return Known(published.sparkSession, place, rows, types[structure.places[name]])
 
-    checks, refused = _checks(published.sparkSession, policy, read, known)
+    def counts(which: int) -> Callable[[Sequence[int], str], DataFrame] | None:
+        return None if person is None else partial(persons_of_value, labels, release, person, values[which])
+
+    checks, refused = _checks(published.sparkSession, policy, read, known, counts, persons is not None)
     statistics = {check.name: check.statistic for check in checks if check is not None and check.statistic is not None}
     prepare = [check.prepare for check in checks if check is not None and check.prepare is not None]
-    classes = classes_of(labels, values, release, statistics, prepare)
+    classes = classes_of(labels, values, release, statistics, prepare, person)
     valid = []
     for place, column in enumerate(columns):
         ordered_type = _holds_order(column, structure, types, untouched)
@@ -198,21 +208,25 @@ def ignores_null(policy: Policy, name: str) -> bool:
 
 
 def _checks(
-    spark: SparkSession, policy: Policy, read: Sequence[str], known: Callable[[int], Known]
-) -> tuple[list[Check | None], list[Finding]]:
+    spark: SparkSession, policy: Policy, read: Sequence[str], known: Callable[[int], Known],
+    persons: Callable[[int], Callable[[Sequence[int], str], DataFrame] | None], are_known: bool,
+) -> tuple[list[Check | None], list[Finding]]:  # fmt: skip
     checks: list[Check | None] = []
     refused = []
     for place, spec in enumerate(policy.privacy):
         column = _reads(spec, policy)
-        cells = None if column is None else Cells(read.index(column), ignores_null(policy, column), spark)
+        cells = None
+        if column is not None:
+            which = read.index(column)
+            cells = Cells(which, ignores_null(policy, column), spark, persons(which))
         table = unknown if cells is None else partial(known, cells.which)
         try:
             checks.append(check_of(spec, column, cells, f"s{place}", table, policy.where, _given(spec, policy)))
         except NotAuditableError as error:
             checks.append(None)
             refused.append(Finding(spec.model, f"{spec.model}: {error}"))
-    if policy.of_role("person"):
-        refused.append(Finding("person", "several rows a person: the audit counts rows, and so can't judge models over persons"))
+    if policy.of_role("person") and not are_known:
+        refused.append(Finding("person", f"person: {_NO_PERSONS}; models over persons are not taken to hold"))
     return checks, refused
 
 
@@ -236,7 +250,9 @@ def compares(spec: ModelSpec) -> bool:
     return spec.model in COMPARED or isinstance(spec.parameters.get("levels"), int)
 
 
-def _cannot_know(policy: Policy, rows_of_input: int | None, untouched: T.StructType | None, told: bool) -> tuple[str, ...]:
+def _cannot_know(
+    policy: Policy, rows_of_input: int | None, untouched: T.StructType | None, told: bool, persons: bool
+) -> tuple[str, ...]:
     unsure = ["whether each row's raw value lies under its label: that is counted when a release is written"]
     if rows_of_input is None:
         unsure.append("how many rows the input had: lost rows and the suppression limit were not checked")
@@ -245,6 +261,8 @@ def _cannot_know(policy: Policy, rows_of_input: int | None, untouched: T.StructT
         unsure.append("the types of the input's columns")
     if not policy.of_role("person"):
         unsure.append("whether several rows are of one person: rows are counted, not persons")
+    elif not persons:
+        unsure.append(_NO_PERSONS)
     if not told and any(compares(spec) for spec in policy.privacy):
         how = "its rows may not be all: such models are not taken to hold" if may_lack_rows(policy) else "the release's own was taken"
         unsure.append(f"the input's distribution of sensitive values, which some models compare classes with; {how}")

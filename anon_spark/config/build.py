@@ -13,7 +13,7 @@ from anon_spark.config.job_checks import check_job
 from anon_spark.config.keys import ColumnKeys, TopKeys
 from anon_spark.config.model_checks import check_models, column_of
 from anon_spark.config.notes import Notes
-from anon_spark.config.unbuilt import check_built
+from anon_spark.config.unbuilt import NOT_BUILT, NOT_IN_RISKS, check_built
 from anon_spark.domain.errors import Fault, InternalError
 from anon_spark.domain.policy import Column, FileHierarchy, ModelSpec, Policy, Settings, Sink, Source, Suppression
 
@@ -36,7 +36,7 @@ def build(raw: object, notes: Notes, look: Look | None = None, *, roles_alone: b
         _look(draft, look, notes)
     if not roles_alone:
         check_job(draft, notes)
-    check_built(raw, notes, "columns" if roles_alone else "")
+    check_built(raw, notes, NOT_IN_RISKS if roles_alone else NOT_BUILT)
     notes.stop()
     if draft.top.keys is None:
         raise InternalError("a configuration without faults could not be read")

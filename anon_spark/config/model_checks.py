@@ -40,8 +40,29 @@ def check_models(draft: Draft, notes: Notes) -> None:
             _given(keys, key, draft, notes)
         if isinstance(keys, (EpsilonKSensitivity, LAlphaDiversity, LambdaAlphaK)) and "levels" not in bad:
             _levels(keys, key, bad, notes)
+    _persons(draft, notes)
     if draft.top.keys and draft.top.keys.loss == "c-avg" and draft.privacy and "k-anonymity" not in draft.asked:
         notes.add(("loss",), "c-avg without k-anonymity", "a model k-anonymity under privacy, or another loss")
+
+
+OF_PERSONS = ("k-anonymity", "alpha-deassociation", "lambda-alpha-k", "confidence-bound")
+"""Models that count rows, and so can count persons; l-diversity by frequency is one more."""
+
+
+def _persons(draft: Draft, notes: Notes) -> None:
+    """Models beside a column of persons: those that compare counts of a class (METHODS 1.17)."""
+    if not draft.of_role("person"):
+        return
+    for model in draft.privacy:
+        keys, key = model.piece.keys, model.piece.key
+        if keys is None:
+            continue
+        by_frequency = isinstance(keys, LDiversity) and keys.kind == "frequency"
+        if keys.model not in OF_PERSONS and not by_frequency:
+            kind = f" of kind {keys.kind}" if isinstance(keys, LDiversity) else ""
+            expected = f"one of {', '.join(OF_PERSONS)}, l-diversity of kind frequency"
+            advice = "histograms of persons, of whom one may have several values, are not what this model is defined on"
+            notes.add((*key, "model"), f"{keys.model}{kind} beside role person", expected, advice)
 
 
 def column_of(model: ModelDraft, draft: Draft) -> str | None:

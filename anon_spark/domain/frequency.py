@@ -17,6 +17,7 @@ class FrequencySet:
     """m cells over d quasi-identifiers and s sensitive columns that some model reads (s may be 0); cells are distinct and sorted.
 
     codes: (m, d) int32 leaf codes; sensitive: (m, s) int32 numbers into each column's value list; count: (m,) int64 rows, >= 1.
+    Where the problem tells persons, sensitive has one column more, the last: the number of the person, 0 for rows without an id.
     """
 
     codes: np.ndarray

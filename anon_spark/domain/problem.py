@@ -10,6 +10,11 @@ import numpy as np
 from anon_spark.domain.hierarchy import Hierarchy
 from anon_spark.domain.policy import Loss, ModelSpec
 
+GIVEN = "__anon_given"
+"""The column that marks one row of each person, beside all other columns that models count (METHODS 1.17)."""
+COUNTED_TEXT = "1"
+"""What it holds in the row that is counted."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Problem:
@@ -21,6 +26,8 @@ class Problem:
     of that column is left out of histograms; totals: (v,) int64 rows of each value by number, a sensitive column each; ranks: (v,)
     int64 place of each value among the column's numbers or dates, None where it has no order. models: as configured, column filled in;
     trees: of each model the hierarchy over its column's values, None where it asks for none.
+    persons: how many there are, where models count persons and not rows; totals are persons then, and the frequency set tells them apart
+    (``FrequencySet``), or marks one row of each in the column ``GIVEN``.
     """
 
     rows: int
@@ -38,6 +45,17 @@ class Problem:
     trees: tuple[Hierarchy | None, ...] = ()
     limit: Fraction = Fraction(0)
     loss: Loss = "gcp"
+    persons: int | None = None
+
+    @property
+    def tells_persons(self) -> bool:
+        """Whether the frequency set has a column of persons."""
+        return self.persons is not None and GIVEN not in self.sensitive
+
+    @property
+    def held(self) -> int:
+        """Columns of the frequency set beside the quasi-identifiers."""
+        return len(self.sensitive) + self.tells_persons
 
     @property
     def k(self) -> int | None:

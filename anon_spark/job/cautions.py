@@ -10,6 +10,7 @@ import numpy as np
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
+from anon_spark.audit.result import AuditResult
 from anon_spark.domain.counting import counted
 from anon_spark.domain.policy import Policy
 from anon_spark.domain.problem import Problem
@@ -32,6 +33,17 @@ def few_suppressed(recoding: Recoding, k: int | None) -> tuple[str, ...]:
         f"Suppressed rows: {lost}, fewer than k = {k}. Do not publish the table's total: less the published rows it discloses "
         "that so small a group was left out.",
     )
+
+
+def rows_of_persons(policy: Policy, audit: AuditResult) -> tuple[str, ...]:
+    """A warning that sizes and risks of a release are of rows, where models count persons."""
+    if not policy.of_role("person"):
+        return ()
+    least = next((model.worst for model in audit.models if model.model == "k-anonymity"), None)
+    told = ""
+    if least is not None:
+        told = f" The smallest class has {counted(int(least), 'person')}: the risk of one is at most 1 in {int(least):,}."
+    return (f"Class sizes and risks are told in rows, of which a person may have several; the models count persons.{told}",)
 
 
 def uncompiled(combinations: int) -> tuple[str, ...]:

@@ -31,15 +31,17 @@ def ordered(values: Values) -> tuple[str | None, ...]:
 
 def encode(
     table: pa.Table, keys: Sequence[str], hierarchies: Sequence[Hierarchy], others: Sequence[str],
-    values: Sequence[tuple[str | None, ...]], rows: str,
+    values: Sequence[tuple[str | None, ...]], rows: str, person: str | None = None,
 ) -> tuple[FrequencySet, np.ndarray]:  # fmt: skip
     """Codes for texts; cells that became equal (raw texts of one leaf) are pooled; the result is sorted.
 
-    Returns the set, and the (lines of table,) int64 cell that each line went to.
+    person: the column that tells persons, whose numbers are the set's last column. Returns the set, and the (lines of table,) int64 cell
+    that each line went to.
     """
     numbers = [{text: number for number, text in enumerate(known)} for known in values]
     columns = [_numbers(table[key], hierarchy.codes) for key, hierarchy in zip(keys, hierarchies, strict=True)]
     columns += [_numbers(table[name], known) for name, known in zip(others, numbers, strict=True)]
+    columns += [_persons(table[person])] if person is not None else []
     count = table[rows].to_numpy().astype(np.int64)
     matrix = np.stack(columns, axis=1) if len(count) else np.zeros((0, len(columns)), np.int32)
     order = np.lexsort(matrix.T[::-1])
@@ -50,6 +52,12 @@ def encode(
     cell = np.empty(len(count), np.int64)
     cell[order] = np.searchsorted(starts, np.arange(len(count)), side="right") - 1
     return FrequencySet(distinct[:, : len(keys)], distinct[:, len(keys) :], pooled), cell
+
+
+def _persons(column: pa.ChunkedArray) -> np.ndarray:
+    """(m,) int32 number of each person from 1 on, 0 for null."""
+    known = {text: number for number, text in enumerate(sorted(text for text in pc.unique(column).to_pylist() if text is not None), 1)}
+    return _numbers(column, {None: 0, **known})
 
 
 def _numbers(column: pa.ChunkedArray, codes: Mapping[str | None, int]) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 
 from pyspark.sql import DataFrame, SparkSession
@@ -19,8 +20,10 @@ from anon_spark.job.destination import open_destination
 from anon_spark.job.directories import refuse_directories
 from anon_spark.job.gather import gather, null_rows_of, read_trees, without_null_rows
 from anon_spark.job.listed import absent_listed, with_listed_values
+from anon_spark.job.persons import told_apart
 from anon_spark.job.run import case_sensitive, source_of
 from anon_spark.job.schema import BoundSchema, bind_schema
+from anon_spark.job.staged_persons import refuse_persons
 from anon_spark.job.steps import Steps
 from anon_spark.models.base import Whole
 from anon_spark.models.registry import pairs_of
@@ -42,10 +45,11 @@ def check(
         bound = bind_schema(table.schema, policy, case_sensitive(spark))
         refuse_directories(table.schema, policy, bound)
         output.refuse_columns(bound.published)
+        refuse_persons(policy)
         cautions = (*cautions, *numbers_as_text(table.schema, policy))
         policy = with_listed_values(spark, table.schema, policy)
         null_rows = null_rows_of(table, policy)
-        usable = without_null_rows(table, policy)
+        usable = told_apart(without_null_rows(table, policy), bound, secrets.token_hex(16))
         with Materialised() as kept:
             gathered = gather(usable, policy, bound, trees, kept, Steps(on_start))
         problem = gathered.problem

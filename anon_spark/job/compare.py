@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 import uuid
 from collections.abc import Callable, Mapping
@@ -24,6 +25,7 @@ from anon_spark.job.gather import FREQUENCY_SET, Gathered, gather, read_trees, w
 from anon_spark.job.listed import with_listed_values
 from anon_spark.job.measures import measured_here
 from anon_spark.job.output import refuse_places, report_files
+from anon_spark.job.persons import told_apart
 from anon_spark.job.run import case_sensitive, source_of
 from anon_spark.job.schema import bind_schema
 from anon_spark.job.steps import Steps
@@ -96,6 +98,8 @@ class _Shared(Materialised):
         self._outer = outer
         self._sets: dict[object, DataFrame] = {}
         self.group: object = None
+        # persons are told apart under one key, whichever policy counts them
+        self.key = secrets.token_hex(16)
 
     def keep(self, frame: DataFrame, name: str) -> DataFrame:
         if name != FREQUENCY_SET:
@@ -111,9 +115,10 @@ def _choice(spark: SparkSession, value: str, policy: Policy, table: DataFrame, s
     trees = read_trees(policy)
     bound = bind_schema(table.schema, policy, case_sensitive(spark))
     policy = with_listed_values(spark, table.schema, policy)
-    shared.group = (policy.columns, policy.nulls, tuple(raw.name for raw in bound.counted))
+    shared.group = (policy.columns, policy.nulls, tuple(raw.name for raw in bound.grouped), bound.tells_persons)
     with shared as kept:
-        gathered = gather(without_null_rows(table, policy), policy, bound, trees, kept, Steps())
+        usable = told_apart(without_null_rows(table, policy), bound, shared.key)
+        gathered = gather(usable, policy, bound, trees, kept, Steps())
         outcome: Outcome
         try:
             plan = (decide_levels if policy.job == "lattice" else decide_groups)(spark, policy, bound, gathered, kept, Steps())

@@ -93,8 +93,8 @@ def _here(spark: SparkSession, policy: Policy, gathered: Gathered) -> _Found:
 
 def _on_spark(policy: Policy, gathered: Gathered, kept: Materialised) -> tuple[_Found, list[str]]:
     problem = gathered.problem
-    most = policy.settings.driver_megabytes * 1_000_000 // bytes_held(1, len(problem.hierarchies), len(problem.sensitive))
-    cells = encode(gathered.cells, problem.hierarchies, len(problem.sensitive))
+    most = policy.settings.driver_megabytes * 1_000_000 // bytes_held(1, len(problem.hierarchies), problem.held)
+    cells = encode(gathered.cells, problem.hierarchies, problem.held)
     made: list[SparkChecker] = []
 
     def make(models: Sequence[Model], called: str) -> SparkChecker:

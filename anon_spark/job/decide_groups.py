@@ -99,7 +99,7 @@ def rows_travel(gathered: Gathered, bound: BoundSchema) -> bool:
     """Whether a frequency set saves nothing: most rows are their own combination, and no combination is too large for a worker, nor
     any column that goes with a row of a type that workers do not give back."""
     many = gathered.combinations > max(MANY, gathered.problem.rows // 2)
-    return many and gathered.largest <= LARGEST_CELL and travels(gathered.table.select(*[named(name) for name in _travelling(bound)]))
+    return many and gathered.largest <= LARGEST_CELL and travels(gathered.table.select(*[named(name) for name in bound.travelling]))
 
 
 def _here(
@@ -143,7 +143,7 @@ def _with_rows(
     """The rows go through the blocks here, so this scan is the second, and what labels them does not look at the table again."""
     problem = gathered.problem
     table = with_own(gathered.table, bound)
-    rows = rows_of(table, bound.quasi_identifiers, bound.counted, [*_travelling(bound), OWN], _others(bound), policy.seed or 0)
+    rows = rows_of(table, bound.quasi_identifiers, bound.counted, [*bound.travelling, OWN], _others(bound), policy.seed or 0)
     found = decide_rows(
         spark, problem, gathered.cells, gathered.combinations, rows, gathered.whole, printed,
         _block_combinations(policy), kept, _driver_bytes(policy),
@@ -156,11 +156,6 @@ def _with_rows(
         rare_bounds_there(problem, boxes),
         groups=boxes,
     )
-
-
-def _travelling(bound: BoundSchema) -> list[str]:
-    """Columns of the input that go with a row: those that are published or grouped."""
-    return list(dict.fromkeys([*bound.output, *(raw.name for raw in (*bound.quasi_identifiers, *bound.counted))]))
 
 
 def _by_cell(policy: Policy, bound: BoundSchema, tables: LocalRecodingTables) -> Callable[[DataFrame], Labelled]:

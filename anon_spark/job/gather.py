@@ -15,7 +15,7 @@ from anon_spark.domain.bind import bind, coverage
 from anon_spark.domain.box_labels import as_published
 from anon_spark.domain.counting import counted
 from anon_spark.domain.errors import ConfigurationError, DataError, Fault, InfeasibleError
-from anon_spark.domain.frequency import FrequencySet, bytes_held
+from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.hierarchy import Hierarchy
 from anon_spark.domain.policy import Column, FileHierarchy, Policy
 from anon_spark.domain.problem import Problem
@@ -24,6 +24,7 @@ from anon_spark.io.hierarchy_files import read_tree
 from anon_spark.job.auditable import too_large
 from anon_spark.job.bind_models import Trees, bind_models, model_tree
 from anon_spark.job.cells import Values, encode, ordered, values_in
+from anon_spark.job.persons import in_persons, set_bytes
 from anon_spark.job.schema import BoundSchema
 from anon_spark.job.steps import Steps
 from anon_spark.models.base import Whole
@@ -102,16 +103,17 @@ def gather(table: DataFrame, policy: Policy, bound: BoundSchema, trees: Trees, k
 
     Raises DataError (values outside a hierarchy, nulls where they fail, too many distinct values), InfeasibleError (no rows).
     """
-    d, s = len(bound.quasi_identifiers), len(bound.counted)
+    d, s, held = len(bound.quasi_identifiers), len(bound.counted), len(bound.grouped)
     with steps.step("frequency set") as said:
-        cells = kept.keep(frequencies(table, bound.quasi_identifiers, bound.counted), FREQUENCY_SET)
-        total = fetch_row(totals(cells, d, s))
+        cells = kept.keep(frequencies(table, bound.quasi_identifiers, bound.grouped), FREQUENCY_SET)
+        total = fetch_row(totals(cells, d, held))
         said.append(f"Grouped {counted(total['rows'], 'row')} into {counted(total['cells'], 'distinct combination')}.")
     if total["rows"] == 0:
         raise InfeasibleError(f"{policy.where}: the input has no rows: there is nothing to publish")
-    in_driver = bytes_held(total["cells"], d, s) <= policy.settings.driver_megabytes * 1_000_000
+    in_driver = set_bytes(total["cells"], d, bound) <= policy.settings.driver_megabytes * 1_000_000
     with steps.step("encode") as said:
         names = sum(cell_names(d, s), [])
+        person = cell_names(d, held)[1][-1] if bound.tells_persons else None
         fetched = fetch_arrow(cells) if in_driver else None
         values = values_in(fetched, names, ROWS) if fetched is not None else _distinct(cells, d, s, policy)
         _refuse_nulls(values[:d], policy)
@@ -119,12 +121,14 @@ def gather(table: DataFrame, policy: Policy, bound: BoundSchema, trees: Trees, k
         problem = bind_models(policy, bound, _problem(policy, bound, hierarchies, values, int(total["rows"])), trees)
         local, raw = None, None
         if fetched is not None:
-            local, place = encode(fetched, names[:d], hierarchies, names[d:], problem.values, ROWS)
+            local, place = encode(fetched, names[:d], hierarchies, names[d:], problem.values, ROWS, person)
             raw = None if policy.job == "lattice" else RawCells(fetched, place)
         said.append(f"Bound {counted(d, 'hierarchy', 'hierarchies')}; deciding {'in the driver process' if in_driver else 'on Spark'}.")
-    whole, fingerprint = _whole(problem, values[d:]), int(total["fingerprint"])
+        if bound.ids is not None:
+            problem = in_persons(problem, table, bound, cells, local, person)
+            said.append(f"Classes are counted in persons: {counted(problem.persons or 0, 'person')}.")
+    whole, fingerprint = _whole(problem), int(total["fingerprint"])
     return Gathered(table, problem, whole, cells, local, fingerprint, int(total["cells"]), int(total["largest"]), raw)
-
 
 
 def _distinct(cells: DataFrame, d: int, s: int, policy: Policy) -> list[Values]:
@@ -205,7 +209,7 @@ def _problem(
     policy: Policy, bound: BoundSchema, hierarchies: Sequence[Hierarchy], values: Sequence[Values], rows: int
 ) -> Problem:
     columns = policy.quasi_identifiers
-    counted = {c.name: c for c in policy.of_role("sensitive")}
+    ignored = {c.name for c in policy.of_role("sensitive") if c.nulls == "ignore"}
     names = tuple(raw.name for raw in bound.counted)
     counts = values[len(hierarchies) :]
     texts = tuple(ordered(known) for known in counts)
@@ -220,17 +224,18 @@ def _problem(
         sensitive=names,
         values=texts,
         totals=tuple(np.array([known[text] for text in line], np.int64) for known, line in zip(counts, texts, strict=True)),
-        ignores_null=tuple(counted[name].nulls == "ignore" for name in names),
+        ignores_null=tuple(name in ignored for name in names),
         limit=policy.suppression.limit,
         loss=policy.loss,
     )
 
 
-def _whole(problem: Problem, values: Sequence[Values]) -> Whole:
+def _whole(problem: Problem) -> Whole:
     counts = {}
-    for name, known, ignores in zip(problem.sensitive, values, problem.ignores_null, strict=True):
-        counts[name] = {text: rows for text, rows in known.items() if not (ignores and text is None)}
-    return Whole(problem.rows, counts)
+    for name, known, rows, ignores in zip(problem.sensitive, problem.values, problem.totals, problem.ignores_null, strict=True):
+        pairs = zip(known, rows.tolist(), strict=True)
+        counts[name] = {text: count for text, count in pairs if not (ignores and text is None)}
+    return Whole(problem.rows, counts, problem.persons)
 
 
 def _leaf_rows(hierarchy: Hierarchy, values: Values) -> np.ndarray:

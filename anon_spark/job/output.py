@@ -155,7 +155,11 @@ class Output:
         """Remove the intermediates that could not be persisted."""
         for path in self.scratch:
             with contextlib.suppress(*FILE_ERRORS):
-                (self.intermediates or self.files).delete(path)
+                self.remove_intermediate(path)
+
+    def remove_intermediate(self, path: str) -> None:
+        """Remove one of them. Raises one of FILE_ERRORS."""
+        (self.intermediates or self.files).delete(path)
 
     def refuse_columns(self, names: Sequence[str]) -> None:
         """ConfigurationError where the place can't take columns of these names: a directory takes any."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import secrets
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -25,7 +26,7 @@ from anon_spark.io.spark_errors import job_faults
 from anon_spark.io.tables import read
 from anon_spark.job.account import Run, write_report
 from anon_spark.job.arguments import refuse_arguments, refuse_stopped, refuse_stream
-from anon_spark.job.cautions import numbers_as_text
+from anon_spark.job.cautions import numbers_as_text, rows_of_persons
 from anon_spark.job.classifier import classifier_of
 from anon_spark.job.decide import decide_levels
 from anon_spark.job.decide_groups import decide_groups
@@ -36,10 +37,12 @@ from anon_spark.job.gather import Gathered, gather, null_rows_of, read_trees, wi
 from anon_spark.job.listed import absent_listed, with_listed_values
 from anon_spark.job.measures import utility_of
 from anon_spark.job.output import Output, report_files
+from anon_spark.job.persons import told_apart
 from anon_spark.job.provenance import manifest_of, provenance_of
 from anon_spark.job.release import Release
 from anon_spark.job.schema import BoundSchema, bind_schema
 from anon_spark.job.snapshot import is_staged, staged_input
+from anon_spark.job.staged_persons import place_of_persons, refuse_persons
 from anon_spark.job.steps import PUBLISH, Steps
 from anon_spark.job.write import Plan, stage
 from anon_spark.plans.materialise import Materialised
@@ -95,6 +98,7 @@ def run(
         cautions = (*cautions, *numbers_as_text(table.schema, policy))
         output.refuse_input(table)
         output.refuse_columns(bound.published)
+        refuse_persons(policy)
         policy = with_listed_values(spark, table.schema, policy)
         with output.held(), _alive(output, policy, release_id), jobs_of(spark, f"anon-spark-{release_id}") as cancel:
             try:
@@ -147,13 +151,14 @@ class _Job:
 
     def finish(self, trees: dict[str, list[list[str]]], output: Output) -> Finished:
         policy, steps = self.policy, self.steps
-        table = without_null_rows(self.table, policy)
+        table = told_apart(without_null_rows(self.table, policy), self.bound, secrets.token_hex(16))
         with Materialised(self._stage_of(output)) as kept:
             gathered = gather(table, policy, self.bound, trees, kept, steps)
             decide = decide_levels if policy.job == "lattice" else decide_groups
             plan = decide(self.spark, policy, self.bound, gathered, kept, steps)
             with steps.step("write") as said:
-                staged = stage(table, policy, self.bound, gathered, plan, output)
+                persons = place_of_persons(output, policy, self.about.release_id) if self.bound.ids else None
+                staged = stage(table, policy, self.bound, gathered, plan, output, persons)
                 said.append("Wrote the release to staging; its rows are those of the input, its order tells nothing.")
             with steps.step("audit") as said:
                 # before the audit: what changes after this is seen when the release is audited again
@@ -161,12 +166,16 @@ class _Job:
                 lost = plan.recoding.suppressed_rows
                 audit = audit_release(
                     staged.table, policy, rows_of_input=gathered.problem.rows, suppressed=lost, untouched=self.table.schema,
-                    distribution=gathered.whole.counts,
+                    distribution=gathered.whole.counts, persons=staged.persons,
                 )  # fmt: skip
                 said.append(
                     f"{counted(len(audit.models), 'model')} over {counted(audit.classes or 0, 'printed class', 'printed classes')}: "
                     f"{'confirmed' if audit.ok else 'refused'}."
                 )
+            if persons is not None:
+                # what tells persons is gone before anything is published
+                with file_faults(policy.where, "settings.staging", "rows with their persons could not be removed"):
+                    output.remove_intermediate(persons)
             utility, figures = self._measured(gathered, plan, staged.table) if audit.ok else (None, None)
             report = replace(self._report(gathered, plan, audit, output, staged.table), utility=utility)
         manifest = manifest_of(self.about.release_id, policy, audit, files).to_json() if audit.ok and output.is_files else None
@@ -210,7 +219,8 @@ class _Job:
         return write
 
     def _report(self, gathered: Gathered, plan: Plan, audit: AuditResult, output: Output, release: DataFrame) -> Report:
-        warnings = (*self.cautions, *absent_listed(self.policy.privacy, gathered.problem), *plan.warnings)
+        told = rows_of_persons(self.policy, audit)
+        warnings = (*told, *self.cautions, *absent_listed(self.policy.privacy, gathered.problem), *plan.warnings)
         status = STATUS_OF_EXIT[AuditError.exit_code] if not audit.ok else RETURNED if output.temporary else STATUS_OF_EXIT[0]
         seen = release if audit.ok else None
         return write_report(

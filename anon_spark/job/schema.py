@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from anon_spark.audit.fingerprint import unhashable
@@ -13,7 +14,9 @@ from anon_spark.domain.bind import ORDERED
 from anon_spark.domain.counting import some_of
 from anon_spark.domain.errors import ConfigurationError, Fault
 from anon_spark.domain.policy import Column, DateHierarchy, FlatHierarchy, IntervalHierarchy, ModelSpec, Policy
+from anon_spark.domain.problem import GIVEN
 from anon_spark.plans.columns import DECLARED, HELPER, RawColumn, kind_of, raw_column
+from anon_spark.plans.persons import PERSON
 from anon_spark.plans.publish import bounds_names
 
 HIDDEN_ROLES = frozenset({"identifier", "person"})
@@ -24,13 +27,27 @@ HIDDEN_ROLES = frozenset({"identifier", "person"})
 class BoundSchema:
     """quasi_identifiers: raw columns in the configured order; counted: the sensitive columns that some model reads; output: the
     input's columns that are published, in its order; untouched: those of them that pass unchanged; in_bounds: the quasi-identifiers
-    that are published as bounds, three columns each."""
+    that are published as bounds, three columns each; ids: the column that tells persons, as the input has it; None where rows are
+    persons; tells_persons: whether the frequency set tells them apart (else one row of each is marked, ``plans.persons``)."""
 
     quasi_identifiers: tuple[RawColumn, ...]
     counted: tuple[RawColumn, ...]
     output: tuple[str, ...]
     untouched: tuple[str, ...]
     in_bounds: frozenset[str]
+    ids: RawColumn | None = None
+    tells_persons: bool = False
+
+    @property
+    def grouped(self) -> tuple[RawColumn, ...]:
+        """The columns of the frequency set beside the quasi-identifiers."""
+        return (*self.counted, RawColumn(PERSON, "text", F.col(PERSON))) if self.tells_persons else self.counted
+
+    @property
+    def travelling(self) -> tuple[str, ...]:
+        """Columns of the prepared table that are read of a row: those that are published, grouped, or told to the audit."""
+        read = [raw.name for raw in (*self.quasi_identifiers, *self.counted)]
+        return tuple(dict.fromkeys([*self.output, *read, *([PERSON] if self.ids else [])]))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -63,12 +80,16 @@ def bind_schema(schema: T.StructType, policy: Policy, case_sensitive: bool) -> B
         if (n in listed and listed[n].role not in HIDDEN_ROLES) or (n not in listed and policy.unlisted == "keep")
     ]
     quasi = {column.name for column in policy.quasi_identifiers}
+    ids = next((raw_column(c.name, types[c.name]) for c in policy.of_role("person")), None)
+    marks = (RawColumn(GIVEN, "text", F.col(GIVEN)),) if ids is not None and policy.job != "lattice" else ()
     bound = BoundSchema(
         raws,
-        tuple(raw_column(c.name, types[c.name]) for c in policy.of_role("sensitive") if c.name in read),
+        (*(raw_column(c.name, types[c.name]) for c in policy.of_role("sensitive") if c.name in read), *marks),
         tuple(kept),
         tuple(name for name in kept if name not in quasi),
         frozenset(_in_bounds(policy, raws)),
+        ids,
+        ids is not None and not marks,
     )
     _refuse_twice(bound, policy.where, case_sensitive)
     return bound
@@ -161,7 +182,7 @@ def _type_faults(schema: T.StructType, policy: Policy) -> Iterator[Fault]:
     for place, column in enumerate(policy.columns):
         if column.name not in types:
             continue
-        grouped = column.role == "quasi-identifier" or (column.role == "sensitive" and column.name in read)
+        grouped = column.role in ("quasi-identifier", "person") or (column.role == "sensitive" and column.name in read)
         found = types[column.name]
         kind = kind_of(found)
         if grouped and kind is None:

@@ -23,10 +23,12 @@ from anon_spark.job.directories import refuse_unfit, unfit
 from anon_spark.job.gather import Gathered
 from anon_spark.job.output import Output
 from anon_spark.job.schema import BoundSchema
+from anon_spark.job.staged_persons import beside_persons
 from anon_spark.metrics.printed_boxes import PrintedBoxes
 from anon_spark.plans.columns import named
 from anon_spark.plans.fetch import fetch_row
 from anon_spark.plans.frequency import fingerprint
+from anon_spark.plans.persons import PERSON
 from anon_spark.plans.publish import SUPPRESSED, Labelled, hide_order, published
 from anon_spark.report.words import Example
 
@@ -50,15 +52,20 @@ class Plan:
 
 @dataclass(frozen=True)
 class Staged:
-    """A release as it was read back; rows_in: how many rows of the input became it, and the sums of their hashes (``own_sums``)."""
+    """A release as it was read back; rows_in: how many rows of the input became it, and the sums of their hashes (``own_sums``);
+    persons: the same rows with the hash of each person, the last column, where persons are counted."""
 
     table: DataFrame
     rows_in: tuple[int, ...]
+    persons: DataFrame | None = None
 
 
-def stage(table: DataFrame, policy: Policy, bound: BoundSchema, gathered: Gathered, plan: Plan, output: Output) -> Staged:
+def stage(
+    table: DataFrame, policy: Policy, bound: BoundSchema, gathered: Gathered, plan: Plan, output: Output, place: str | None = None
+) -> Staged:
     """Write the release to its staging place and read it back.
 
+    Where persons are counted, it is first written with them to ``place``, and from there without them to be published.
     Raises DataError where the second scan saw another table than the first, AuditError where a row was lost, doubled or changed on
     its way, or its raw value is not under its printed label, ConfigurationError where the format can't hold the columns, DataError
     where a CSV can't hold their texts.
@@ -67,7 +74,7 @@ def stage(table: DataFrame, policy: Policy, bound: BoundSchema, gathered: Gather
     raws, labels = dict(zip(bound.names, labelled.raws, strict=True)), dict(zip(bound.names, labelled.labels, strict=True))
     kinds = {raw.name: raw.kind for raw in bound.quasi_identifiers}
     frame, outside = containment(labelled.frame, policy, raws, labels, kinds)
-    texts = [*[F.col(raw) for raw in labelled.raws], *[raw.text for raw in bound.counted]]
+    texts = [*[F.col(raw) for raw in labelled.raws], *[raw.text for raw in bound.grouped]]
     scan = Observation("anon-spark scan")
     labelled = replace(labelled, frame=frame)
     frame = frame.observe(
@@ -82,8 +89,13 @@ def stage(table: DataFrame, policy: Policy, bound: BoundSchema, gathered: Gather
         *unfit(labelled, policy, bound),
         *to_print(labelled, bound, plan.star),
     )
-    release = published(replace(labelled, frame=frame), bound.names, bound.output, plan.star)
-    release = without_metadata(release)
+    columns = (*bound.output, *([PERSON] if bound.ids else []))
+    release = without_metadata(published(replace(labelled, frame=frame), bound.names, columns, plan.star))
+    persons = None
+    if place is not None:
+        with spark_faults(policy.where, "output", ConfigurationError):
+            persons = beside_persons(release, place)
+        release = without_metadata(persons.drop(PERSON))
     lost, to_write = Observation("anon-spark csv"), release
     if in_csv := lost_in_csv(release.schema, output.sink):
         to_write = release.observe(lost, *in_csv)
@@ -95,18 +107,21 @@ def stage(table: DataFrame, policy: Policy, bound: BoundSchema, gathered: Gather
     if in_csv:
         refuse_lost(_observed(lost), release.schema, output.sink, policy.where)
     back = output.staged_release(table.sparkSession, release.schema)
-    if _figures(back) != {key: value for key, value in seen.items() if key.startswith(HELPER)}:
+    to_print_sums = {key: value for key, value in seen.items() if key.startswith(HELPER)}
+    if persons is not None and _figures(persons.drop(PERSON)) != to_print_sums:
+        raise AuditError(f"{policy.where}: rows came back changed from where their persons are counted: it is our own fault")
+    if _figures(back) != to_print_sums:
         refuse_changed(release, output.sink, policy.where)
         raise AuditError(
             f"{policy.where}: output: rows came back changed from {output.sink.format}: this format or its options can't hold them, "
             "or it is our own fault"
         )
-    return Staged(back, tuple(int(str(seen.get(name) or 0)) for name in OWN_SUMS))
+    return Staged(back, tuple(int(str(seen.get(name) or 0)) for name in OWN_SUMS), persons)
 
 
 def _is_as_scanned(table: DataFrame, bound: BoundSchema, gathered: Gathered) -> bool:
     """Whether the input, scanned once more, is what it was at first; asked only where the write pass saw something else."""
-    texts = [raw.text for raw in (*bound.quasi_identifiers, *bound.counted)]
+    texts = [raw.text for raw in (*bound.quasi_identifiers, *bound.grouped)]
     again = fetch_row(table.agg(F.count(F.lit(1)).alias("rows"), fingerprint(texts).alias("fingerprint")))
     return (again["rows"], int(again["fingerprint"] or 0)) == (gathered.problem.rows, gathered.fingerprint)
 

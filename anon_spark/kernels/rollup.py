@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anon_spark.models.base import Distinct, Judged, Largest, Model, Size, Statistic
+from anon_spark.domain.frequency import FrequencySet
+from anon_spark.models.base import Distinct, Judged, Largest, LargestPersons, Model, Persons, Size, Statistic
 from anon_spark.models.histogram import ClassHistograms
 
 WIDEST_KEY = 2**62
@@ -18,7 +19,8 @@ DENSE_SPAN = 2**16
 class Cells:
     """m distinct combinations of d nodes and s sensitive values, sorted by node then value, so that classes lie together.
 
-    nodes: (d, m) int32 node numbers, a line a column; sensitive: (s, m) int32; count: (m,) int64 rows;
+    nodes: (d, m) int32 node numbers, a line a column; sensitive: (s, m) int32, the persons last where they are told (``FrequencySet``);
+    count: (m,) int64 rows;
     starts: (g,) first cell of each class. All read-only by convention.
     """
 
@@ -93,7 +95,7 @@ class Histograms:
     values: tuple[tuple[str | None, ...], ...]
     ignores_null: tuple[bool, ...]
 
-    def counted(self, column: int, listed: tuple[str, ...] | None) -> np.ndarray:
+    def counted(self, column: int, listed: tuple[str | None, ...] | None) -> np.ndarray:
         """(v,) bool: the numbers that count among the listed values (None: all that are not ignored)."""
         texts = self.values[column]
         if listed is not None:
@@ -109,7 +111,16 @@ def statistics(cells: Cells, wanted: Sequence[Statistic], histograms: Histograms
         if isinstance(statistic, Size):
             found[statistic] = _per_class(np.add, cells.count, cells.starts)
             continue
+        if isinstance(statistic, Persons):
+            person, count, starts = _histogram(cells, len(histograms.columns))
+            found[statistic] = _per_class(np.add, _persons(person, count), starts)
+            continue
         column = histograms.columns.index(statistic.column)
+        if isinstance(statistic, LargestPersons):
+            number, persons, starts = _persons_by_value(cells, column, len(histograms.columns))
+            listed = histograms.counted(column, statistic.values)[number]
+            found[statistic] = _per_class(np.maximum, np.where(listed, persons, 0), starts)
+            continue
         if column not in pooled:
             pooled[column] = _histogram(cells, column)
         number, count, starts = pooled[column]
@@ -117,8 +128,7 @@ def statistics(cells: Cells, wanted: Sequence[Statistic], histograms: Histograms
             judged = class_histograms(number, count, starts, histograms.counted(column, None))
             found[statistic] = (statistic.model.shortfall(judged) > 0).astype(np.int64)
             continue
-        listed = statistic.values if isinstance(statistic, Largest) else None
-        counts = histograms.counted(column, listed)[number]
+        counts = histograms.counted(column, statistic.values if isinstance(statistic, Largest) else None)[number]
         if isinstance(statistic, Distinct):
             found[statistic] = _per_class(np.add, counts.astype(np.int64), starts)
         else:
@@ -130,11 +140,47 @@ def _histogram(cells: Cells, column: int) -> tuple[np.ndarray, np.ndarray, np.nd
     """Numbers and counts of one column's values class by class, and where each class starts."""
     if len(cells.sensitive) == 1:
         return cells.sensitive[0], cells.count, cells.starts
+    pooled = _by_class(cells, [column])
+    return pooled.sensitive[0], pooled.count, pooled.starts
+
+
+def _by_class(cells: Cells, columns: Sequence[int]) -> Cells:
+    """Classes with some of their columns of values alone."""
     of_class = np.zeros(len(cells.count), dtype=np.int64)
     of_class[cells.starts[1:]] = 1
-    of_class = np.cumsum(of_class)
-    pooled = roll_up(of_class[None, :], cells.sensitive[[column]], cells.count, [None])
-    return pooled.sensitive[0], pooled.count, pooled.starts
+    return roll_up(np.cumsum(of_class)[None, :], cells.sensitive[columns], cells.count, [None])
+
+
+def _persons(person: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """(m,) persons of cells that each have one: one, or as many as rows where they have no id."""
+    return np.where(person > 0, 1, count)
+
+
+def _persons_by_value(cells: Cells, column: int, person: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Numbers of one column's values class by class, the persons who have each, and where each class starts."""
+    pooled = cells if len(cells.sensitive) == 2 else _by_class(cells, [column, person])
+    values = pooled.sensitive[0]
+    new = np.zeros(len(values), bool)
+    new[pooled.starts] = True
+    heads = np.flatnonzero(new | np.r_[True, values[1:] != values[:-1]]) if len(values) else np.zeros(0, np.int64)
+    persons = _per_class(np.add, _persons(pooled.sensitive[1], pooled.count), heads)
+    return values[heads], persons, np.flatnonzero(new[heads])
+
+
+def persons_of(frequency: FrequencySet) -> int:
+    """Distinct persons of a frequency set that tells them."""
+    person = frequency.sensitive[:, -1]
+    return len(np.unique(person[person > 0])) + int(frequency.count[person == 0].sum())
+
+
+def persons_by_value(frequency: FrequencySet, column: int, values: int) -> np.ndarray:
+    """(values,) distinct persons who have each value of a column, in a frequency set that tells them."""
+    held = np.ascontiguousarray(frequency.sensitive[:, [column, -1]].T)
+    one = roll_up(np.zeros((1, len(frequency.count)), np.int32), held, frequency.count, [None])
+    number, persons, _ = _persons_by_value(one, 0, 1)
+    found = np.zeros(values, np.int64)
+    found[number] = persons
+    return found
 
 
 def class_histograms(number: np.ndarray, count: np.ndarray, starts: np.ndarray, counted: np.ndarray) -> ClassHistograms:

@@ -19,7 +19,7 @@ class AlphaDeassociation:
 
     column: str
     alpha: Fraction
-    values: tuple[str, ...] | None = None
+    values: tuple[str | None, ...] | None = None
     name: ClassVar[str] = "alpha-deassociation"
     symbol: ClassVar[str] = "alpha"
     """What the share is called in messages."""

@@ -25,7 +25,7 @@ class Largest:
     """The largest number of rows of the class that share one of the listed sensitive values (None = every value); 0 if none occurs."""
 
     column: str
-    values: tuple[str, ...] | None = None
+    values: tuple[str | None, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -47,25 +47,46 @@ class Judged:
         return self.model.column
 
 
-Statistic = Size | Largest | Distinct | Judged
+@dataclass(frozen=True)
+class Persons:
+    """The number of distinct persons in the class; each row without an id is a person of its own."""
+
+
+@dataclass(frozen=True)
+class LargestPersons:
+    """The largest number of persons of the class who have one of the listed sensitive values (None = every value); 0 if none occurs."""
+
+    column: str
+    values: tuple[str | None, ...] | None = None
+
+
+Statistic = Size | Largest | Distinct | Judged | Persons | LargestPersons
 
 
 @dataclass(frozen=True)
 class Counted:
-    """Which rows a model counts: those of each listed sensitive value of a column (None = every value, ignored nulls left out)."""
+    """Which rows a model counts: those of each listed sensitive value of a column (None = every value, ignored nulls left out).
+
+    among: what it compares them with in place of all rows of the class: those that are counted so.
+    """
 
     column: str
-    values: tuple[str, ...] | None = None
+    values: tuple[str | None, ...] | None = None
+    among: Counted | None = None
 
 
 @dataclass(frozen=True)
 class Whole:
-    """The whole table as one class: rows, and each sensitive column's counts by value text (ignored nulls left out)."""
+    """The whole table as one class: rows, and each sensitive column's counts by value text (ignored nulls left out).
+
+    persons: how many there are, where models count them; counts are persons then.
+    """
 
     rows: int
     counts: Mapping[str, Mapping[str | None, int]]
+    persons: int | None = None
 
-    def commonest(self, column: str, listed: tuple[str, ...] | None = None) -> tuple[str | None, int]:
+    def commonest(self, column: str, listed: tuple[str | None, ...] | None = None) -> tuple[str | None, int]:
         """The value of most rows, and these; of some values alone where they are listed. None and 0 where there is no value."""
         counts = self.counts[column]
         some = counts if listed is None else {value: counts.get(value, 0) for value in listed}
@@ -105,9 +126,9 @@ class Model(Protocol):
     def excess(self, size: Any, counts: Any, numbers: Any) -> Any:
         """How far groups are from holding, in whole numbers: 0 where they hold, else more the more rows stand in the way.
 
-        size: (g,) rows, counts: (g, v) rows of each counted value, integers; numbers: (v,) which value each column of counts is,
-        ascending. It may be of any scale, which is the model's own; what matters is that the step of one row that leads to holding
-        lowers it, and that it is 0 exactly where ``holds`` is true.
+        size: (g,) rows, all or those ``Counted.among``, counts: (g, v) rows of each counted value, integers; numbers: (v,) which value
+        each column of counts is, ascending. It may be of any scale, which is the model's own; what matters is that the step of one row
+        that leads to holding lowers it, and that it is 0 exactly where ``holds`` is true.
         """
         ...
 

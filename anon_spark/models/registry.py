@@ -13,7 +13,7 @@ from anon_spark.domain.errors import InternalError
 from anon_spark.domain.hierarchy import Hierarchy
 from anon_spark.domain.kept import kept
 from anon_spark.domain.policy import ModelSpec
-from anon_spark.domain.problem import Problem
+from anon_spark.domain.problem import GIVEN, Problem
 from anon_spark.models.alpha_deassociation import AlphaDeassociation, RefinedAlphaDeassociation
 from anon_spark.models.base import Model, exact
 from anon_spark.models.closeness import EqualCloseness, HierarchicalCloseness, OrderedCloseness
@@ -23,6 +23,7 @@ from anon_spark.models.histogram import Known
 from anon_spark.models.k_anonymity import KAnonymity
 from anon_spark.models.l_diversity import DistinctLDiversity, FrequencyLDiversity
 from anon_spark.models.levels import Graded, graded
+from anon_spark.models.persons import GivenPersons, GivenShare, PersonAnonymity, PersonShare, RefinedGivenShare
 from anon_spark.models.relative import BetaLikeness, DeltaDisclosure
 from anon_spark.models.sensitivity import EpsilonSensitivity, LevelShares, WeightedRows
 
@@ -71,9 +72,12 @@ class Asked:
 
 def _alpha_deassociation(asked: Asked) -> tuple[Model, ...]:
     kind = RefinedAlphaDeassociation if asked.spec.parameters.get("refined") else AlphaDeassociation
+    return (kind(asked.column, asked.exact("alpha"), _listed(asked)),)
+
+
+def _listed(asked: Asked) -> tuple[str, ...] | None:
     values = asked.spec.parameters.get("values")
-    listed = None if values is None else tuple(str(v) for v in values)  # type: ignore[attr-defined]
-    return (kind(asked.column, asked.exact("alpha"), listed),)
+    return None if values is None else tuple(str(v) for v in values)  # type: ignore[attr-defined]
 
 
 def _given(asked: Asked) -> tuple[str, ...]:
@@ -129,11 +133,55 @@ BUILDERS: dict[str, Callable[[Asked], tuple[Model, ...]]] = {
 }
 
 
-def build(asked: Asked) -> tuple[Model, ...]:
+def _refined(asked: Asked) -> bool:
+    return bool(asked.spec.parameters.get("refined"))
+
+
+def _value(asked: Asked) -> tuple[str, ...]:
+    return (str(asked.spec.parameters["value"]),)
+
+
+def _by_level(asked: Asked) -> list[tuple[Fraction, tuple[str | None, ...]]]:
+    """The share of each level, and its values: a bound of each level says what one of each value would."""
+    of_level: dict[int, list[str | None]] = {}
+    for number, level in enumerate(asked.levels.level.tolist()):
+        if level:
+            of_level.setdefault(level, []).append(asked.known.texts[number])
+    shares = _shares(asked)
+    return [(shares[level - 1], tuple(texts)) for level, texts in sorted(of_level.items())]
+
+
+OF_PERSONS: dict[str, Callable[[Asked], tuple[Model, ...]]] = {
+    "k-anonymity": lambda asked: (PersonAnonymity(asked.whole("k")),),
+    "alpha-deassociation": lambda asked: (PersonShare(asked.column, asked.exact("alpha"), _listed(asked), _refined(asked)),),
+    "l-diversity": lambda asked: (PersonShare(asked.column, Fraction(1, asked.whole("l"))),),
+    "confidence-bound": lambda asked: (PersonShare(asked.column, asked.exact("h"), _value(asked), given=_given(asked)),),
+    "lambda-alpha-k": lambda asked: (
+        PersonAnonymity(asked.whole("k")),
+        *(PersonShare(asked.column, most, texts) for most, texts in _by_level(asked)),
+    ),
+}
+"""Models over persons, counted exactly; l-diversity is of kind frequency there."""
+OF_GIVEN_PERSONS: dict[str, Callable[[Asked], tuple[Model, ...]]] = {
+    "k-anonymity": lambda asked: (GivenPersons(asked.whole("k")),),
+    "alpha-deassociation": lambda asked: (
+        (RefinedGivenShare if _refined(asked) else GivenShare)(asked.column, asked.exact("alpha"), _listed(asked)),
+    ),
+    "l-diversity": lambda asked: (GivenShare(asked.column, Fraction(1, asked.whole("l"))),),
+    "confidence-bound": lambda asked: (GivenShare(asked.column, asked.exact("h"), _value(asked)),),
+    "lambda-alpha-k": lambda asked: (
+        GivenPersons(asked.whole("k")),
+        *(GivenShare(asked.column, most, texts) for most, texts in _by_level(asked)),
+    ),
+}
+"""Models over persons by bounds that add up."""
+
+
+def build(asked: Asked, builders: Mapping[str, Callable[[Asked], tuple[Model, ...]]] = BUILDERS) -> tuple[Model, ...]:
     """The predicates of one configured model, which must all hold."""
-    if asked.spec.model not in BUILDERS:
+    if asked.spec.model not in builders:
         raise InternalError(f"no model is built for {asked.spec.model}")
-    return BUILDERS[asked.spec.model](asked)
+    return builders[asked.spec.model](asked)
 
 
 def models_of(problem: Problem) -> tuple[Model, ...]:
@@ -148,7 +196,8 @@ def pairs_of(problem: Problem) -> tuple[tuple[ModelSpec, Model], ...]:
     columns = columns_of(problem)
     trees = problem.trees or (None,) * len(problem.models)
     asked = (Asked(spec, columns, tree) for spec, tree in zip(problem.models, trees, strict=True))
-    return tuple((one.spec, model) for one in asked for model in build(one))
+    builders = BUILDERS if problem.persons is None else OF_GIVEN_PERSONS if GIVEN in problem.sensitive else OF_PERSONS
+    return tuple((one.spec, model) for one in asked for model in build(one, builders))
 
 
 def columns_of(problem: Problem) -> dict[str, Known]:

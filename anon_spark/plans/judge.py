@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from anon_spark.kernels.arrow import class_runs, lines_of
 from anon_spark.kernels.rollup import class_histograms
-from anon_spark.models.base import Distinct, Judged, Largest, Model, Size, Statistic
+from anon_spark.models.base import Distinct, Judged, Largest, LargestPersons, Model, Persons, Size, Statistic
 from anon_spark.models.histogram import HistogramModel
 from anon_spark.plans.columns import HELPER
 from anon_spark.plans.frequency import ROWS
@@ -26,7 +26,8 @@ MOST_CELLS = 2**18
 @dataclass(frozen=True)
 class Judge:
     """What is asked of the classes: models, those of them that may prune, the sensitive columns that they read, each with its values
-    by number and whether null is left out of its histogram; rows: of the whole table, above every statistic."""
+    by number and whether null is left out of its histogram; rows: of the whole table, above every statistic; person: the column that
+    tells persons, null for rows that are persons of their own."""
 
     models: tuple[Model, ...]
     pruning: tuple[Model, ...]
@@ -34,6 +35,12 @@ class Judge:
     values: tuple[tuple[str | None, ...], ...]
     ignores_null: tuple[bool, ...]
     rows: int
+    person: str | None = None
+
+    @property
+    def held(self) -> int:
+        """Columns of a set beside its nodes and rows."""
+        return len(self.sensitive) + (self.person is not None)
 
     @property
     def names(self) -> dict[Statistic, str]:
@@ -49,12 +56,14 @@ class Judge:
         """
         keys = [name for name in cells.columns if name.startswith(f"{HELPER}w")]
         by_place: dict[int, list[Statistic]] = {}
-        for statistic in self.names:
-            if not isinstance(statistic, Size):
-                by_place.setdefault(self.sensitive.index(statistic.column), []).append(statistic)
-        if not by_place:
-            return cells.groupBy(*keys).agg(F.sum(ROWS).alias(ROWS))
         frames: list[DataFrame] = []
+        for statistic in self.names:
+            if isinstance(statistic, (Persons, LargestPersons)):
+                frames.append(self._persons(cells, keys, statistic))
+            elif not isinstance(statistic, Size):
+                by_place.setdefault(self.sensitive.index(statistic.column), []).append(statistic)
+        if not by_place and not frames:
+            return cells.groupBy(*keys).agg(F.sum(ROWS).alias(ROWS))
         for place, wanted in by_place.items():
             value = f"{HELPER}s{place}"
             pooled = cells.groupBy(*keys, value).agg(F.sum(ROWS).alias(ROWS))
@@ -66,6 +75,20 @@ class Judge:
         first, *others = frames
         return reduce(lambda left, right: left.join(right.drop(ROWS), keys), others, first)
 
+    def _persons(self, cells: DataFrame, keys: list[str], statistic: Persons | LargestPersons) -> DataFrame:
+        """Distinct persons of each class, or the most of them who share a value: told apart first, added up after."""
+        name = self.names[statistic]
+        persons = F.when(F.col(str(self.person)).isNull(), F.col(ROWS)).otherwise(F.lit(1).cast("long"))
+        if isinstance(statistic, Persons):
+            apart = cells.groupBy(*keys, str(self.person)).agg(F.sum(ROWS).alias(ROWS))
+            return apart.groupBy(*keys).agg(F.sum(ROWS).alias(ROWS), F.sum(persons).alias(name))
+        place = self.sensitive.index(statistic.column)
+        value = f"{HELPER}s{place}"
+        apart = cells.groupBy(*keys, value, str(self.person)).agg(F.sum(ROWS).alias(ROWS))
+        held = apart.groupBy(*keys, value).agg(F.sum(ROWS).alias(ROWS), F.sum(persons).alias(name))
+        most = F.coalesce(F.max(F.when(self._listed(place, statistic.values), F.col(name))), F.lit(0))
+        return held.groupBy(*keys).agg(F.sum(ROWS).alias(ROWS), most.alias(name))
+
     def _judged(self, pooled: DataFrame, keys: list[str], value: str, judged: list[Judged], place: int) -> DataFrame:
         counted = np.array([not (text is None and self.ignores_null[place]) for text in self.values[place]], dtype=bool)
         names = [self.names[s] for s in judged]
@@ -74,18 +97,20 @@ class Judge:
         return placed.mapInArrow(worker, ", ".join(f"{name} long" for name in (*keys, ROWS, *names)))
 
     def _statistic(self, statistic: Statistic, place: int) -> Column:
-        value = F.col(f"{HELPER}s{place}")
-        texts = self.values[place]
-        ignored = [number for number, text in enumerate(texts) if text is None and self.ignores_null[place]]
-        counted = ~value.isin(ignored) if ignored else F.lit(True)
         if isinstance(statistic, Distinct):
-            return F.sum(counted.cast("long"))
+            return F.sum(self._listed(place, None).cast("long"))
         if isinstance(statistic, Largest):
-            if statistic.values is not None:
-                listed = [number for number, text in enumerate(texts) if text in statistic.values]
-                counted = value.isin(listed) if listed else F.lit(False)
-            return F.coalesce(F.max(F.when(counted, F.col(ROWS))), F.lit(0))
+            return F.coalesce(F.max(F.when(self._listed(place, statistic.values), F.col(ROWS))), F.lit(0))
         raise TypeError(f"{statistic} is not counted by value")
+
+    def _listed(self, place: int, values: Sequence[str | None] | None) -> Column:
+        """Whether a cell's value counts: one of those listed, or any that is not ignored."""
+        value, texts = F.col(f"{HELPER}s{place}"), self.values[place]
+        if values is not None:
+            listed = [number for number, text in enumerate(texts) if text in values]
+            return value.isin(listed) if listed else F.lit(False)
+        ignored = [number for number, text in enumerate(texts) if text is None and self.ignores_null[place]]
+        return ~value.isin(ignored) if ignored else F.lit(True)
 
     def holds(self, models: Sequence[Model]) -> Column:
         """Whether a row of ``classes`` holds these models, in whole numbers wide enough to be exact; never null."""

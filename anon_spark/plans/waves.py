@@ -1,7 +1,8 @@
 """Checking many nodes of the lattice in one grouped aggregation over frequency sets that stay on Spark.
 
 A set at some levels has the columns __anon_g0.. (int, node of each quasi-identifier at its level), __anon_s0.. (int, number of the
-sensitive value) and __anon_n (long). A node's classes are grouped by *words*: its node numbers, packed into as few longs as hold them.
+sensitive value; last, where the problem tells persons, the text of each) and __anon_n (long). A node's classes are grouped by *words*:
+its node numbers, packed into as few longs as hold them.
 """
 
 from __future__ import annotations
@@ -65,15 +66,16 @@ def encode(cells: DataFrame, hierarchies: Sequence[Hierarchy], sensitive: int) -
     return _known(frame, nodes).select(*nodes, *others, ROWS)
 
 
-def numbered(cells: DataFrame, values: Sequence[Sequence[str | None]]) -> DataFrame:
-    """The cells of ``encode`` with the numbers of their sensitive values."""
+def numbered(cells: DataFrame, values: Sequence[Sequence[str | None]], held: int | None = None) -> DataFrame:
+    """The cells of ``encode`` with the numbers of their sensitive values.  held: columns beside the nodes; persons keep their text."""
     nodes = [name for name in cells.columns if name.startswith(f"{HELPER}g")]
     numbers = [f"{HELPER}v{j}" for j in range(len(values))]
     frame = cells
     for j, known in enumerate(values):
         frame = with_number(frame, f"{HELPER}s{j}", {text: number for number, text in enumerate(known)}, numbers[j])
-    held = [F.col(number).alias(f"{HELPER}s{j}") for j, number in enumerate(numbers)]
-    return _known(frame, numbers).select(*nodes, *held, ROWS)
+    columns = [F.col(number).alias(f"{HELPER}s{j}") for j, number in enumerate(numbers)]
+    columns += [F.col(name) for name in sensitive_names(len(values) if held is None else held)[len(values) :]]
+    return _known(frame, numbers).select(*nodes, *columns, ROWS)
 
 
 def _known(frame: DataFrame, names: Sequence[str]) -> DataFrame:
@@ -276,13 +278,13 @@ def suppressed_leaves(
 
 def failing_nodes(held: RolledSet, levels: Levels, hierarchies: Sequence[Hierarchy], judge: Judge) -> DataFrame:
     """Node numbers __anon_g0.. of the classes that fail at a node, distinct."""
-    classes = judge.classes(generalise([(held, {0: levels})], hierarchies, len(judge.sensitive)))
+    classes = judge.classes(generalise([(held, {0: levels})], hierarchies, judge.held))
     return classes.where(~judge.holds(judge.models)).select(*_nodes(hierarchies, levels))
 
 
 def printed_as_root(held: RolledSet, levels: Levels, hierarchies: Sequence[Hierarchy], judge: Judge) -> DataFrame:
     """The cells of failing classes and of the class that prints the root everywhere, if there is one, as one class."""
-    cells = RolledSet(levels, rolled(held, levels, hierarchies, len(judge.sensitive)), held.cells)
+    cells = RolledSet(levels, rolled(held, levels, hierarchies, judge.held), held.cells)
     names, mark = node_names(len(hierarchies)), HELPER + "failing"
     marked = cells.frame.join(failing_nodes(held, levels, hierarchies, judge).withColumn(mark, F.lit(True)), names, "left")
     root = F.lit(True)

@@ -113,6 +113,7 @@ def _facts(plan: Plan) -> RenderableType:
         "input": [f"{source_of(policy.input) or 'the table given'}{rows}"],
         "unlisted": [f"{policy.unlisted}: {', '.join(plan.unlisted)}"] if plan.unlisted else [],
         "models": [words.model(spec.model, {"column": spec.column, **spec.parameters}) for spec in policy.privacy],
+        "counted": [f"persons, by column {column.name}" for column in policy.of_role("person")],
         "suppress": [limit],
         "nulls": [policy.nulls],
         "lattice": [] if plan.nodes is None else [f"{counted(plan.nodes, 'node')}{best}"],

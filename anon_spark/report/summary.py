@@ -36,7 +36,7 @@ def print_summary(
         file.write(render_summary(report, examples=examples, release=release, page=page))
         return
     console = Console(file=file, highlight=False, emoji=False, markup=False)
-    console.print(summary(report, examples=examples, release=release, page=page))
+    show(console, summary(report, examples=examples, release=release, page=page))
 
 
 def render_summary(
@@ -49,8 +49,14 @@ def render_summary(
 def as_text(renderable: RenderableType) -> str:
     """Plain text of anything that rich shows."""
     held = io.StringIO()
-    plain_console(held).print(renderable)
+    show(plain_console(held), renderable)
     return "\n".join(line.rstrip() for line in held.getvalue().splitlines()) + "\n"
+
+
+def show(console: Console, renderable: RenderableType) -> None:
+    """Print it, part by part: a text that says it must not wrap, as a path does that is to be copied, keeps its line whatever the width."""
+    for part in renderable.renderables if isinstance(renderable, Group) else [renderable]:
+        console.print(part, soft_wrap=isinstance(part, Text) and bool(part.no_wrap))
 
 
 def summary(
@@ -63,7 +69,8 @@ def summary(
         head,
         grid({"asked": words.asked(report)}),
         *([levels] if levels is not None else []),
-        grid(_figures(report, release, page)),
+        grid(_figures(report)),
+        *places({"release": release, "report": page}),
     )
 
 
@@ -77,6 +84,11 @@ def grid(lines: Mapping[str, Sequence[str]]) -> Table:
             # versions of rich differ in whether a least width counts the blanks beside it
             facts.add_row(name.ljust(10) if i == 0 else "", Text(line))
     return facts
+
+
+def places(paths: Mapping[str, str | None]) -> list[Text]:
+    """A line a path that is there, under the names of a grid, never wrapped."""
+    return [Text.assemble((name.ljust(10) + "  ", "dim"), path, no_wrap=True) for name, path in paths.items() if path is not None]
 
 
 def _columns(report: Report, examples: Sequence[words.Example]) -> Table | None:
@@ -107,7 +119,7 @@ def _example(example: words.Example) -> str:
     return f"{before} (unchanged)" if before == after else f"{before} -> {after}"
 
 
-def _figures(report: Report, release: str | None, page: str | None) -> dict[str, list[str]]:
+def _figures(report: Report) -> dict[str, list[str]]:
     """The facts under their names; what is not known is left out."""
     out: dict[str, str | None] = {"suppressed": words.suppressed(report)}
     if report.output is not None:
@@ -129,7 +141,7 @@ def _figures(report: Report, release: str | None, page: str | None) -> dict[str,
     told["warnings"] = [_cut(warning) for warning in report.warnings[:MOST_WARNINGS]]
     if len(report.warnings) > MOST_WARNINGS:
         told["warnings"].append(f"and {len(report.warnings) - MOST_WARNINGS} more in the report")
-    return told | {name: [text] for name, text in (("release", release), ("report", page)) if text is not None}
+    return told
 
 
 def _audit(audit: AuditFindings) -> str:

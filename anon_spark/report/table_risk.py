@@ -19,7 +19,7 @@ from anon_spark.metrics.table_risk import TableRisk
 from anon_spark.report import words
 from anon_spark.report.notebook import risk_html
 from anon_spark.report.plain import plain
-from anon_spark.report.summary import as_text, grid
+from anon_spark.report.summary import as_text, grid, places
 
 SCHEMA_VERSION = 1
 MOST_SHOWN = 3
@@ -117,9 +117,9 @@ def render_risk(report: RiskReport, written: str | None = None) -> str:
         table.add_column(name, justify="right", no_wrap=True)
     for who, *figures in _sets(report):
         table.add_row(Text(who), *figures)
-    told = {**_remarks(report), **({"written": [written]} if written else {})}
     end = Text("Nothing of the table was written.", style="dim")
-    return as_text(Group(Text(_head(report), style="bold"), grid(_facts(report)), table, grid(told), end))
+    head, where = Text(_head(report), style="bold"), places({"written": written})
+    return as_text(Group(head, grid(_facts(report)), table, grid(_remarks(report)), *where, end))
 
 
 def _head(report: RiskReport) -> str:

@@ -141,6 +141,9 @@ def suppressed(report: Report) -> str | None:
 def asked(report: Report) -> list[str]:
     """What was asked, a line each: the models, then what may be suppressed and what is minimised."""
     lines = [model(found.model, found.parameters) for found in report.models]
+    columns: Sequence[Mapping[str, Any]] = report.policy.get("columns") or ()  # type: ignore[assignment]
+    if who := [column.get("name") for column in columns if column.get("role") == "person"]:
+        lines.append(f"counted in persons (column {who[0]}), of whom a class may hold more rows")
     limit = _get(report.policy, "suppression", "limit")
     if limit is not None:
         lines.append(f"suppression of at most {share(limit)} of the rows" if limit else "no suppression")

@@ -83,14 +83,10 @@ def refused(text: str) -> str:
     return str(caught.value)
 
 
-def test_the_whole_example_but_for_what_is_not_built(write):
+def test_the_whole_example(write):
     path = write(DESIGN)
-    with pytest.raises(ConfigurationError) as caught:
-        load(path)
-    assert [str(fault) for fault in caught.value.faults] == [
-        f"{path}:7: columns.1.role: found 'person'; role person is not built yet"
-    ]
-    policy = load(path, ["columns.patient.role=identifier"])
+    policy = load(path)
+    assert [column.name for column in policy.of_role("person")] == ["patient"]
     assert policy.input == Source(format="csv", path="data/adult.csv", options={"header": "true", "sep": ";"})
     assert policy.output == Sink(format="parquet", path="out/adult")
     assert policy.report == "out/adult-report"

@@ -263,3 +263,9 @@ def test_places_are_named_without_secrets() -> None:
     assert target_of(None) is None and source_of(None) is None
     assert source_of(Source(query="SELECT 'Ann' AS name")) == "a query"
     assert source_of(Source(path="data/x.csv", format="csv")) == "data/x.csv (csv)"
+
+
+def test_where_things_lie_can_be_copied_however_long_it_is() -> None:
+    path = "/mnt/" + "a folder of long name/" * 9 + "report.html"
+    text = render_summary(REPORT, release="s3a://bucket/out", page=path)
+    assert text.endswith(f"\nrelease     s3a://bucket/out\nreport      {path}\n")
