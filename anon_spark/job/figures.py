@@ -11,7 +11,7 @@ import numpy as np
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from anon_spark.domain.problem import Problem
+from anon_spark.domain.problem import GIVEN, Problem
 from anon_spark.domain.recoding import FullDomainRecoding, Recoding
 from anon_spark.job.gather import Gathered
 from anon_spark.job.write import Plan
@@ -40,13 +40,15 @@ def figures_of(
     least = max(problem.k or LEAST, 2)
     bins = [leaf_bins(h, rows, least) for h, rows in zip(problem.hierarchies, problem.leaf_rows, strict=True)]
     after = _after(problem, plan, boxes, bins)
-    drawn = [
+    # how many persons have a value is not known here: many rows may be one person's
+    drawn = [] if problem.persons is not None else [
         Marginal(h.column, "quasi-identifier", b.labels, tuple(b.rows.tolist()), None if a is None else tuple(a.tolist()), b.ordered)
         for h, b, a in zip(problem.hierarchies, bins, after, strict=True)
     ]
     return Figures(
         marginals=(*drawn, *_sensitive(gathered, recoding, boxes, least)),
         least=least,
+        in_persons=problem.persons is not None,
         sizes=_sizes(boxes, release, labels),
         lattice=recoding.trace.picture if isinstance(recoding, FullDomainRecoding) else None,
         bounds=_bounds(problem),
@@ -96,6 +98,8 @@ def _sensitive(gathered: Gathered, recoding: Recoding, boxes: PrintedBoxes | Non
     problem = gathered.problem
     drawn = []
     for j, (column, values, totals) in enumerate(zip(problem.sensitive, problem.values, problem.totals, strict=True)):
+        if column == GIVEN:
+            continue
         bins = value_bins(values, totals, least)
         lost = np.zeros(len(values), np.int64) if _keeps_all(recoding, boxes) else _lost(gathered, boxes, j, len(values))
         after = None if lost is None else tuple(float(n) for n in in_bins(bins, totals - lost))
@@ -108,8 +112,8 @@ def _keeps_all(recoding: Recoding, boxes: PrintedBoxes | None) -> bool:
 
 
 def _lost(gathered: Gathered, boxes: PrintedBoxes | None, j: int, values: int) -> np.ndarray | None:
-    """(values,) suppressed rows of each value; None where it is not known in this process which rows they are."""
-    if gathered.local is None or boxes is None or boxes.lost is None:
+    """(values,) suppressed rows of each value; None where it is not known in this process which rows, or whose, they are."""
+    if gathered.local is None or boxes is None or boxes.lost is None or gathered.problem.persons is not None:
         return None
     cells, rows = boxes.lost
     return np.bincount(gathered.local.sensitive[cells, j], rows, values).astype(np.int64)

@@ -36,10 +36,12 @@ class Marginal:
 @dataclass(frozen=True, kw_only=True)
 class Figures:
     """sizes: of the published classes; lattice: what became of its nodes; bounds: column -> share of its information that k alone
-    takes; blocks: how many the table was cut into for a local recoding, and the combinations of the smallest, the median, the largest."""
+    takes; in_persons: whether marginals count persons, each of whom may have several rows; blocks: how many the table was cut into for
+    a local recoding, and the combinations of the smallest, the median, the largest."""
 
     marginals: tuple[Marginal, ...] = ()
     least: int = 0
+    in_persons: bool = False
     sizes: tuple[SizeBin, ...] = ()
     lattice: LatticePicture | None = None
     bounds: Mapping[str, Number] = field(default_factory=dict)

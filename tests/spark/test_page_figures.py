@@ -13,6 +13,7 @@ from anon_spark import anonymize
 from anon_spark.job import run as job
 from anon_spark.metrics.marginals import OTHERS
 from anon_spark.metrics.size_histogram import size_histogram
+from anon_spark.report.document import Report
 from anon_spark.report.figures import Figures
 from jobs import policy, quasi
 
@@ -117,3 +118,22 @@ def test_bounds_of_single_columns_hold(spark: SparkSession) -> None:
     assert {column: float(bound) for column, bound in caught[0].bounds.items()} == {
         "x": pytest.approx(1 / 3)
     }
+
+
+@pytest.mark.parametrize("name", ["lattice", "top-down"])
+def test_persons_of_several_rows_are_not_drawn_by_rows(spark: SparkSession, name: str) -> None:
+    """Ten rows with town c are one person's: they must not be shown, nor is flu, which two persons have where k is 3."""
+    table = [("p", "c", "flu")] * 10 + [(f"q{i}", "ab"[i % 2], "cold" if i else "flu") for i in range(8)]
+    columns = [{"name": "who", "role": "person"}, quasi("town"), {"name": "ill", "role": "sensitive"}]
+    # the local job marks one row of each person in a column of its own, which is none of the table's
+    models = [{"model": "alpha-deassociation", "column": "ill", "alpha": 1}] if name == "lattice" else []
+    caught: list[Figures] = []
+    real = job.render_html
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(job, "render_html", lambda report, examples, figures: caught.append(figures) or real(report, examples, figures))
+        frame = spark.createDataFrame(table, "who string, town string, ill string")
+        anonymize(frame, policy(columns, job=name, k=3, models=models)).close()
+    wanted = [("ill", (OTHERS,), (9,))] if name == "lattice" else []
+    assert caught[0].in_persons and [(m.column, m.labels, m.before) for m in caught[0].marginals] == wanted
+    text = real(Report(job=name, status="published", started="2026-01-02T03:04:05+00:00"), (), caught[0])
+    assert ("How the persons lie" in text) == (name == "lattice") and "flu" not in text
