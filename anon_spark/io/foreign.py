@@ -22,16 +22,18 @@ _DATA = re.compile(r".*\.(parquet|orc|avro|csv|json|txt|xml)(\.\w+)?", re.DOTALL
 
 
 def refuse_foreign(files: Files, sink: Sink, where: str, needed: Mapping[str, str], key: str = "output.path") -> None:
-    """ConfigurationError where ``overwrite`` would remove a directory that is no release. needed: what may not lie in it -> its path."""
+    """ConfigurationError where ``overwrite`` would remove a directory that is no release, or where one is or will be that holds what it
+    must not. needed: what that is -> its path."""
     target = str(sink.path)
     with file_faults(where, key, "it could not be looked for"):
-        if sink.mode != "overwrite" or not files.exists(target) or files.is_file(target):
-            return
         place = real_place(files.local(target) or target)
         held = [f"{name} {path}" for name, path in needed.items() if _lies_in(real_place(path), place)]
-        names = [] if held else files.names(target)
-    if held:
-        raise _error(where, key, f"{target}, which holds {held[0]}", "a directory for the release alone", "choose another path")
+        if held:
+            # also where there is no directory yet: a link may lead to it
+            raise _error(where, key, f"{target}, which holds {held[0]}", "a directory for the release alone", "choose another path")
+        if sink.mode != "overwrite" or not files.exists(target) or files.is_file(target):
+            return
+        names = files.names(target)
     other = foreign(names)
     if other is not None:
         advice = "choose another path, or remove it yourself"

@@ -64,6 +64,17 @@ def refuse_passed_over(spark: SparkSession, path: str, options: Options, layout:
         raise DataError([Fault(where, key, found, expected, advice)])
 
 
+def refuse_empty_files(spark: SparkSession, path: str, options: Options, layout: Layout, where: str) -> None:
+    """DataError where a file of Parquet or ORC holds not one byte, as a copy does that was broken off: Spark passes over it, though even
+    a table of no rows has a footer. Files are counted, nothing is read: a scan of them leaves out those of no bytes."""
+    kept = {key: value for key, value in folded(options).items() if key in _FILES}
+    scanned = spark.read.format("binaryFile").options(**kept).load(path)
+    empty = len(layout.files) - fetch_row(scanned.agg(F.count(F.lit(1)).alias("n")))["n"]
+    if empty:
+        found, advice = f"{empty:,} files of no bytes, which Spark passes over", "copy them again, or take them away"
+        raise DataError([Fault(where, "input.path", found, "whole files", advice)])
+
+
 def with_partitions_as_text(
     reader: DataFrameReader, path: str, table: DataFrame, layout: Layout, texts: Collection[str], where: str
 ) -> DataFrame:

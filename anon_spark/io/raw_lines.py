@@ -46,7 +46,8 @@ def refuse_misread(spark: SparkSession, kind: str, path: str, options: Options, 
     """One pass over the raw lines of a CSV, JSON or text input. Raises DataError where Spark would misread any in silence.
 
     Looked for: bytes that are no text in UTF-8, UTF-16 taken for UTF-8, quotes that are open at a line's end or, with multiLine, at
-    a file's, blank lines that stand for rows, lines (with multiLine, files) that are not one JSON value. columns: how many a CSV has.
+    a file's, blank lines that stand for rows, lines (with multiLine, files) that are not one JSON value, or that hold half a character.
+    columns: how many a CSV has.
     """
     given = folded(options)
     frame = _lines(spark, path, given, whole=kind == "json" and _multi_line(given))
@@ -99,7 +100,7 @@ def _encoding_checks(kind: str, given: Options) -> list[_Check]:
 
 def _structure_checks(kind: str, given: Options, columns: int) -> list[_Check]:
     if kind == "json":
-        return [_roots(given)] if keeps_ascii(encoding(given)) else []
+        return [_roots(given), _surrogates(given)] if keeps_ascii(encoding(given)) else []
     if kind != "csv" or _multi_line(given):
         return []
     return [*_open_quotes(given, columns), _blank_lines(given, columns)]
@@ -179,6 +180,17 @@ def _roots(given: Options) -> _Check:
     else:
         found, advice = "{} lines that are not one JSON value", "set multiLine: true where one takes several lines"
     return _Check(several, "input", "lines or files that can't be read (" + found + ")", "one JSON value", advice)
+
+
+def _surrogates(given: Options) -> _Check:
+    """Half of a character beyond the first 65,536 by its number, which Spark reads as a question mark: different values would be one."""
+    text = _text(given)
+    # a backslash that is itself escaped begins nothing
+    bare = F.regexp_replace(text, r"\\\\", "")
+    alone = F.regexp_replace(bare, r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}", "").rlike(r"\\u[dD][89a-fA-F]")
+    where = "files" if _multi_line(given) else "lines"
+    found = "{} " + where + " with half a character (a surrogate alone, such as \\ud800)"
+    return _Check(text.contains("\\u") & alone, "input", found, "text that can be written in UTF-8", "mend what wrote them")
 
 
 def refuse_replaced(table: DataFrame, options: Options, where: str) -> None:

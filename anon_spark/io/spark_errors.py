@@ -54,8 +54,8 @@ MISTAKES = frozenset(
 """Spark's names for what a configuration has wrong, wherever it comes up."""
 OTHERS = frozenset(
     (
-        "COLUMN_ALREADY_EXISTS", "FAILED_JDBC", "INSUFFICIENT_PERMISSIONS", "INTERNAL_ERROR", "NOT_SUPPORTED_WITH_SERVERLESS",
-        "PATH_ALREADY_EXISTS", "TASK_WRITE_FAILED", "UNSUPPORTED_FEATURE",
+        "CANNOT_MERGE_SCHEMAS", "COLUMN_ALREADY_EXISTS", "FAILED_JDBC", "INSUFFICIENT_PERMISSIONS", "INTERNAL_ERROR",
+        "NOT_SUPPORTED_WITH_SERVERLESS", "PATH_ALREADY_EXISTS", "TASK_WRITE_FAILED", "UNSUPPORTED_FEATURE",
     )
 )  # fmt: skip
 _UNREADABLE_SIGNS = frozenset(
@@ -137,6 +137,9 @@ def as_ours(error: Exception, where: str, key: str) -> AnonError:
     if not names_in(error).isdisjoint(MISTAKES):
         advice = "check format, options and the packages of the session"
         return ConfigurationError([Fault(where, key, found, "what Spark can read or write", advice)])
+    if "CANNOT_MERGE_SCHEMAS" in names_in(error):
+        advice = "write them anew with one type a column, or read each alone and unite them in a query"
+        return DataError([Fault(where, key, "files that give a column different types", "one type in all files", advice)])
     if "CSVHeaderChecker" in _WORD.findall(_text(error)):
         advice = "name every column alike, or read each file by itself"
         return DataError([Fault(where, key, "files whose headers differ", "one header in all files", advice)])

@@ -18,7 +18,7 @@ from anon_spark.io.jdbc_numbers import refuse_rounded
 from anon_spark.io.jdbc_options import for_spark, is_jdbc
 from anon_spark.io.jdbc_release import read_published
 from anon_spark.io.json_keys import key_twice, refuse_lost_keys
-from anon_spark.io.layout import as_text, layout_of, refuse_passed_over, with_partitions_as_text
+from anon_spark.io.layout import as_text, layout_of, refuse_empty_files, refuse_passed_over, with_partitions_as_text
 from anon_spark.io.line_ends import refuse_changed_line_ends
 from anon_spark.io.raw_lines import refuse_misread, refuse_replaced
 from anon_spark.io.spark_errors import names_in, spark_faults
@@ -68,6 +68,8 @@ def _table(spark: SparkSession, source: Source, where: str, texts: Collection[st
     table = _inferred(reader, kind, source.path, where)
     layout = layout_of(spark, source.path, options)
     refuse_passed_over(spark, source.path, options, layout, where)
+    if kind in ("parquet", "orc"):
+        refuse_empty_files(spark, source.path, options, layout, where)
     table = with_partitions_as_text(reader, source.path, table, layout, texts, where)
     if kind in ("csv", "json"):
         table = as_text(reader, source.path, table, {f.name for f in table.schema.fields if f.dataType != T.StringType()} & set(texts))

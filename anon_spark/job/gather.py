@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +31,7 @@ from anon_spark.job.steps import Steps
 from anon_spark.models.base import Whole
 from anon_spark.plans.columns import named
 from anon_spark.plans.fetch import fetch_arrow, fetch_row
-from anon_spark.plans.frequency import ROWS, cell_names, frequencies, totals, values_of
+from anon_spark.plans.frequency import ROWS, cell_names, frequencies, not_utf8, totals, values_of
 from anon_spark.plans.materialise import Materialised
 
 FREQUENCY_SET = "frequency-set"
@@ -111,7 +112,7 @@ def gather(table: DataFrame, policy: Policy, bound: BoundSchema, trees: Trees, k
     if total["rows"] == 0:
         raise InfeasibleError(f"{policy.where}: the input has no rows: there is nothing to publish")
     in_driver = set_bytes(total["cells"], d, bound) <= policy.settings.driver_megabytes * 1_000_000
-    with steps.step("encode") as said:
+    with steps.step("encode") as said, _texts_refused(cells, policy, bound):
         names = sum(cell_names(d, s), [])
         person = cell_names(d, held)[1][-1] if bound.tells_persons else None
         fetched = fetch_arrow(cells) if in_driver else None
@@ -129,6 +130,23 @@ def gather(table: DataFrame, policy: Policy, bound: BoundSchema, trees: Trees, k
             said.append(f"Classes are counted in persons: {counted(problem.persons or 0, 'person')}.")
     whole, fingerprint = _whole(problem), int(total["fingerprint"])
     return Gathered(table, problem, whole, cells, local, fingerprint, int(total["cells"]), int(total["largest"]), raw)
+
+
+@contextmanager
+def _texts_refused(cells: DataFrame, policy: Policy, bound: BoundSchema) -> Iterator[None]:
+    """Texts that are no UTF-8, which Spark takes as they come and nothing else can read, as DataError with the rows of each column."""
+    try:
+        yield
+    except UnicodeDecodeError:
+        columns = (*bound.quasi_identifiers, *bound.counted)
+        rows = fetch_row(not_utf8(cells, len(bound.quasi_identifiers), len(bound.counted)))
+        advice = "decode it in a query, such as decode(cast(x AS binary), 'ISO-8859-1')"
+        faults = [
+            Fault(policy.where, f"column {raw.name}", f"text that is not UTF-8 in {counted(int(n), 'row')}", "text in UTF-8", advice)
+            for raw, n in zip(columns, rows, strict=True)
+            if n
+        ]
+        raise DataError(faults or [Fault(policy.where, "input", "text that is not UTF-8", "text in UTF-8", advice)]) from None
 
 
 def _distinct(cells: DataFrame, d: int, s: int, policy: Policy) -> list[Values]:

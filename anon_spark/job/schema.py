@@ -130,6 +130,10 @@ def _name_faults(schema: T.StructType, policy: Policy, case_sensitive: bool) -> 
         if column.name not in names:
             meant = nearest(column.name, unlisted) or nearest(column.name, names)
             advice = f"did you mean {meant!r}?" if meant else f"its columns: {some_of(names)}"
+            repeated = [name for at, name in enumerate(names) if name == f"{column.name}{at}"]
+            if len(repeated) > 1:
+                # what Spark makes of a header that repeats a name
+                advice = f"its header has it {len(repeated)} times, so Spark calls them {some_of(repeated)}: name every column once"
             yield Fault(
                 where, f"columns.{place}.name", f"{column.name!r}, which the input lacks", "a column of the input", advice
             )

@@ -58,6 +58,19 @@ def totals(cells: DataFrame, quasi_identifiers: int, sensitive: int) -> DataFram
     )
 
 
+def not_utf8(cells: DataFrame, columns: int, sensitive: int) -> DataFrame:
+    """One row: of each column of a frequency set, the rows whose text is no UTF-8."""
+    names = sum(cell_names(columns, sensitive), [])
+    return cells.agg(*[F.coalesce(F.sum(F.when(_no_utf8(F.col(name)), F.col(ROWS))), F.lit(0)).alias(name) for name in names])
+
+
+def _no_utf8(text: Column) -> Column:
+    if hasattr(F, "is_valid_utf8"):
+        return ~F.is_valid_utf8(text)
+    # before 4.0 what is no UTF-8 is replaced as it is decoded
+    return F.decode(text.cast("binary"), "UTF-8").cast("binary") != text.cast("binary")
+
+
 def values_of(cells: DataFrame, columns: int, sensitive: int) -> DataFrame:
     """Every distinct value of every column of a frequency set: (place int, value string, rows long); one shuffle."""
     names = sum(cell_names(columns, sensitive), [])
