@@ -1,4 +1,6 @@
-"""A few values of each quasi-identifier with what they are published as, each the value of k rows at least."""
+"""A few values of each quasi-identifier with what they are published as, each the value of k rows at least.
+
+None where classes are counted in persons: k rows with a value may all be one person's."""
 
 from __future__ import annotations
 
@@ -55,7 +57,9 @@ def _boxes(frequency: FrequencySet, recoding: LocalRecoding, j: int, code: int) 
 
 
 def _common(problem: Problem, column: int) -> list[int]:
-    """Codes of the commonest values, those of fewer rows than k left out."""
+    """Codes of the commonest values, those of fewer rows than k left out, and all where rows are not persons."""
+    if problem.persons is not None:
+        return []
     rows, least = problem.leaf_rows[column], max(problem.k or 2, 2)
     order = np.argsort(-rows, kind="stable")[:LOOKED_AT]
     return [int(code) for code in order if rows[code] >= least]

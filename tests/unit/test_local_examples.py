@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 from hierarchies import bind, flat, hierarchy, model
 
@@ -31,6 +33,11 @@ def test_examples_are_values_of_k_rows_and_wider_labels_come_early() -> None:
     problem, frequency, recoding = recoded([(0, 0), (1, 2), (3, 6)], 2)
     shown = [(e.column, e.before, e.after) for e in local_examples(problem, frequency, recoding)]
     assert shown == [("age", "21", "21"), ("age", "25", "[22, 25]"), ("b", "x", "x")]
+
+
+def test_where_rows_are_not_persons_no_value_is_shown() -> None:
+    problem, frequency, recoding = recoded([(0, 0), (1, 2), (3, 6)], 2)
+    assert local_examples(dataclasses.replace(problem, persons=3), frequency, recoding) == ()
 
 
 def test_a_bound_of_fewer_than_k_rows_is_warned_of() -> None:
