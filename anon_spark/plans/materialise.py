@@ -49,5 +49,6 @@ class Materialised:
         """Let go of an intermediate early; one that was staged goes with its directory."""
         try:
             frame.unpersist()
-        except SPARK_ERRORS as error:
-            log.info("an intermediate could not be dropped (%s)", type(error).__name__)
+        except SPARK_ERRORS:
+            # such as a JVM that is gone, and with it what it kept
+            log.info("an intermediate could not be dropped: it goes with the session")

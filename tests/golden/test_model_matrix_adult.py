@@ -17,7 +17,7 @@ from hierarchies import bind, hierarchy, model
 
 from anon_spark.algorithms.lattice import decide
 from anon_spark.algorithms.local_recoding import decide_local
-from anon_spark.domain.errors import InfeasibleError
+from anon_spark.domain.errors import InfeasibleError, NoneFoundError
 from anon_spark.domain.frequency import FrequencySet
 from anon_spark.domain.policy import ModelSpec
 from anon_spark.domain.problem import Problem
@@ -87,6 +87,11 @@ def test_local_recoding(shared: Path, of_k_alone: list[Counter], name: str) -> N
     table = Counter(row[-1] for row in rows)
     before = breaking(spec, problem, of_k_alone, table)
     started = time.process_time()
+    if "epsilon" in spec.parameters:
+        # at most one row of the most sensitive level a class, which merging never mends
+        with pytest.raises(NoneFoundError, match="all rows were one, which still breaks it"):
+            decide_local(problem, frequency)
+        return
     found = decide_local(problem, frequency)
     seconds = time.process_time() - started
     assert np.array_equal(np.bincount(found.cell, found.held), frequency.count)
