@@ -50,7 +50,7 @@ def bind(
     if file_tree is not None:
         file_tree = settle(file_tree, reading, column, values, where)
     elif reading.outside and spec.others == "fail" and not isinstance(column.hierarchy, FlatHierarchy):
-        raise unmapped(column, reading.outside, (), values, where)
+        raise unmapped(column, reading.outside, (), values, where, kind=reading.kind)
     return _assemble(column.name, _ladder(spec, reading, file_tree), reading, None in values)
 
 

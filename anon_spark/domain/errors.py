@@ -56,6 +56,10 @@ class ConfigurationError(FaultsError):
     exit_code = 2
 
 
+class OccupiedError(ConfigurationError):
+    """The output exists, and the policy does not overwrite: a run is refused, while a dry run only says so."""
+
+
 class DataError(FaultsError):
     """The data does not fit what the configuration says of it. Nothing was written."""
 

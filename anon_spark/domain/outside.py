@@ -43,11 +43,12 @@ def settle(tree: FileTree, reading: Reading, column: Column, values: Mapping[str
 
 
 def unmapped(
-    column: Column, lost: Iterable[str], inner: Iterable[str], values: Mapping[str | None, int], where: str, hint: str = ""
-) -> UnmappedError:
-    """The error for these texts, with their rows."""
+    column: Column, lost: Iterable[str], inner: Iterable[str], values: Mapping[str | None, int], where: str, hint: str = "",
+    kind: str = "",
+) -> UnmappedError:  # fmt: skip
+    """The error for these texts, with their rows. hint, kind: as UnmappedError takes them."""
     counts = ({text: values[text] for text in sorted(lost)}, {text: values[text] for text in inner})
-    return UnmappedError(where, column.name, *counts, len(values), sum(values.values()), hint)
+    return UnmappedError(where, column.name, *counts, len(values), sum(values.values()), hint, kind)
 
 
 def _is_inner(tree: FileTree, name: str, root_is_unknown: bool) -> bool:

@@ -7,12 +7,16 @@ from collections.abc import Iterable, Mapping
 from anon_spark.domain.counting import counted
 from anon_spark.domain.errors import DataError, Fault
 
+WRITTEN = {"date": " (yyyy-MM-dd)", "timestamp": " (yyyy-MM-dd HH:mm:ss)"}
+"""How values of a kind are written as text."""
+
 
 class UnmappedError(DataError):
     """Values of one column are outside its hierarchy. Its text counts them; the values themselves are told only when asked.
 
     column: its name. unmapped: text -> rows of the values that are nowhere in the hierarchy; inner: of those that are inner nodes
-    of it. distinct, rows: of the whole column. hint: a sentence on near misses, "" without any.
+    of it. distinct, rows: of the whole column. hint: a sentence on near misses, "" without any. kind: what every value had to be,
+    where the hierarchy is a rule and no list that could be added to.
     """
 
     def __init__(
@@ -24,14 +28,18 @@ class UnmappedError(DataError):
         distinct: int,
         rows: int,
         hint: str = "",
+        kind: str = "",
     ):
         self.column, self.unmapped, self.inner = column, dict(unmapped), dict(inner)
         self.distinct, self.rows, self.hint = distinct, rows, hint
         faults = []
         if unmapped:
             counts = self._counts(unmapped, "unmapped")
-            advice = f"add them to the hierarchy, or set others: root{'; ' if hint else ''}{hint}"
-            faults.append(Fault(where, f"column {column}: {counts}", "", "every value in its hierarchy", advice))
+            advice, expected = "add them to the hierarchy, or set others: root", "every value in its hierarchy"
+            if kind:
+                expected = f"every value to be one of kind {kind}{WRITTEN.get(kind, '')}"
+                advice = "mend them, read the column in a query, or set others: root"
+            faults.append(Fault(where, f"column {column}: {counts}", "", expected, f"{advice}; {hint}" if hint else advice))
         if inner:
             counts = self._counts(inner, "inner nodes of the hierarchy")
             advice = "set inner: accept to make each a leaf under its node"

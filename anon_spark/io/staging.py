@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from pyspark.sql import SparkSession
 
-from anon_spark.domain.errors import ConfigurationError, Fault
+from anon_spark.domain.errors import ConfigurationError, Fault, OccupiedError
 from anon_spark.domain.policy import Sink
 from anon_spark.io.files import FILE_ERRORS, Files, file_faults, is_connect
 from anon_spark.io.local_files import is_local, plain
@@ -101,14 +101,14 @@ def aside(staging: str) -> str:
 
 
 def refuse_existing(files: Files, sink: Sink, where: str) -> None:
-    """ConfigurationError where the output exists and ``mode`` is error."""
+    """OccupiedError where the output exists and ``mode`` is error."""
     with file_faults(where, "output.path", "it could not be looked for"):
         taken = sink.mode == "error" and files.exists(str(sink.path))
     if taken:
         fault = Fault(
-            where, "output.path", f"{sink.path} exists already", "a new path", "choose another, or set output.mode: overwrite"
+            where, "output.path", f"{sink.path}, which exists already", "a new path", "choose another, or set output.mode: overwrite"
         )
-        raise ConfigurationError([fault])
+        raise OccupiedError([fault])
 
 
 def refuse_file(files: Files, path: str, where: str, key: str) -> None:

@@ -12,7 +12,7 @@ from pyspark.sql import types as T
 
 from anon_spark.audit.result import AuditResult
 from anon_spark.domain.counting import counted
-from anon_spark.domain.policy import Policy
+from anon_spark.domain.policy import MaskHierarchy, Policy
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import LocalRecoding, Recoding
 from anon_spark.kernels.compiled import IS_COMPILED
@@ -68,6 +68,25 @@ def lists(problem: Problem, texts: Sequence[str]) -> tuple[str, ...]:
             told.append(
                 f"{hierarchy.column}: {counted(several, 'value')} that {'looks like a list' if several == 1 else 'look like lists'}. "
                 "Each is taken for one value, the same parts in another order for another: sort or split them in a query, if lists."
+            )
+    return tuple(told)
+
+
+def uneven_masks(problem: Problem, policy: Policy) -> tuple[str, ...]:
+    """A warning a masked column whose values differ in length: levels count from the longest, and hide less of a shorter one."""
+    told = []
+    for column, hierarchy, rows in zip(policy.quasi_identifiers, problem.hierarchies, problem.leaf_rows, strict=True):
+        if not isinstance(column.hierarchy, MaskHierarchy):
+            continue
+        held = [(len(text), int(n)) for text, n in zip(hierarchy.leaves, rows.tolist(), strict=True) if text is not None and n]
+        longest = max((length for length, _ in held), default=0)
+        shorter = [(length, n) for length, n in held if length < longest]
+        if shorter:
+            least, count = min(shorter)[0], sum(n for _, n in shorter)
+            told.append(
+                f"{hierarchy.column}: values of {least} to {longest} characters. Masks count from the longest: a value of {least} is "
+                f"padded with {longest - least} characters, and as many levels hide nothing of it ({counted(count, 'row')} "
+                f"{'is' if count == 1 else 'are'} shorter than the longest). Bring them to one length in a query, or set min_level."
             )
     return tuple(told)
 

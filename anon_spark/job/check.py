@@ -9,17 +9,18 @@ from pyspark.sql import DataFrame, SparkSession
 
 from anon_spark.algorithms.lattice import refuse_infeasible
 from anon_spark.algorithms.node_space import lattice_size
-from anon_spark.domain.errors import InfeasibleError
+from anon_spark.domain.errors import InfeasibleError, OccupiedError
 from anon_spark.domain.policy import Policy
 from anon_spark.domain.problem import Problem
 from anon_spark.io.catalog import unseen
 from anon_spark.io.spark_errors import job_faults
-from anon_spark.job.cautions import lists, numbers_as_text
+from anon_spark.job.cautions import lists, numbers_as_text, uneven_masks
 from anon_spark.job.decide import refuse_large
 from anon_spark.job.destination import open_destination
 from anon_spark.job.directories import refuse_directories
 from anon_spark.job.gather import gather, null_rows_of, read_trees, without_null_rows
 from anon_spark.job.listed import absent_listed, with_listed_values
+from anon_spark.job.output import Output
 from anon_spark.job.persons import told_apart
 from anon_spark.job.run import case_sensitive, source_of
 from anon_spark.job.schema import BoundSchema, bind_schema
@@ -39,12 +40,19 @@ def check(
     """Bind the policy to its input and describe the run. Raises what a run would raise before its search, all but infeasibility."""
     trees = read_trees(policy)
     with job_faults(policy.where):
-        output = open_destination(spark, policy, "check")
-        cautions = () if table is not None else unseen(spark, policy.input)
+        output: Output | None = None
+        occupied: tuple[str, ...] = ()
+        try:
+            output = open_destination(spark, policy, "check")
+        except OccupiedError as error:
+            # whoever looks at a policy again after its run is told the rest too
+            occupied = tuple(f"a run would be refused: {fault}" for fault in error.faults)
+        cautions = occupied if table is not None else (*occupied, *unseen(spark, policy.input))
         table = source_of(spark, policy) if table is None else table
         bound = bind_schema(table.schema, policy, case_sensitive(spark))
         refuse_directories(table.schema, policy, bound)
-        output.refuse_columns(bound.published)
+        if output is not None:
+            output.refuse_columns(bound.published)
         refuse_persons(policy)
         cautions = (*cautions, *numbers_as_text(table.schema, policy))
         policy = with_listed_values(spark, table.schema, policy)
@@ -74,7 +82,13 @@ def check(
             unlisted=tuple(name for name in types if name not in {c.name for c in policy.columns}),
             feasibility=tuple(feasibility),
             tightest=advice(problem, gathered.whole),
-            warnings=(*cautions, *absent_listed(policy.privacy, problem), *lists(problem, texts), *_warnings(usable, policy, bound)),
+            warnings=(
+                *cautions,
+                *absent_listed(policy.privacy, problem),
+                *lists(problem, texts),
+                *uneven_masks(problem, policy),
+                *_warnings(usable, policy, bound),
+            ),
         )
 
 

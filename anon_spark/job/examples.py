@@ -62,7 +62,9 @@ def _common(problem: Problem, column: int) -> list[int]:
         return []
     rows, least = problem.leaf_rows[column], max(problem.k or 2, 2)
     order = np.argsort(-rows, kind="stable")[:LOOKED_AT]
-    return [int(code) for code in order if rows[code] >= least]
+    codes = [int(code) for code in order if rows[code] >= least]
+    # a missing value is the least telling example
+    return sorted(codes, key=lambda code: problem.hierarchies[column].leaves[code] is None)
 
 
 def _some(column: str, pairs: Iterator[tuple[str | None, str | None]]) -> list[Example]:

@@ -16,7 +16,7 @@ from typing import TypeVar
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from anon_spark.domain.errors import AnonError, ConfigurationError, Fault, OutputHeldError, PlatformError
+from anon_spark.domain.errors import AnonError, ConfigurationError, Fault, OccupiedError, OutputHeldError, PlatformError
 from anon_spark.domain.policy import Policy, Sink
 from anon_spark.io.jdbc_options import with_password
 from anon_spark.io.jdbc_release import own_names, read_staged, read_table, spark_options, write_staged
@@ -186,7 +186,8 @@ def open_database(spark: SparkSession, policy: Policy, sink: Sink, release_id: s
         link.close()
     if before is not None:
         if sink.mode == "error":
-            raise _fault(where, f"{place} exists already", "a new name", "choose another, or set output.mode: overwrite")
+            advice = "choose another, or set output.mode: overwrite"
+            raise OccupiedError([Fault(where, KEY, f"{place}, which exists already", "a new name", advice)])
         refuse_unfit(before, place, where)
     files = scratch or LocalFiles(tempfile.gettempdir())
     released = place.staging(release_id)

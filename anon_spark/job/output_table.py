@@ -18,7 +18,7 @@ from urllib.parse import quote
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
 
-from anon_spark.domain.errors import AnonError, ConfigurationError, Fault, PlatformError
+from anon_spark.domain.errors import AnonError, ConfigurationError, Fault, OccupiedError, PlatformError
 from anon_spark.domain.policy import Policy, Sink
 from anon_spark.io.claims import Claim, held
 from anon_spark.io.files import FILE_ERRORS, Files
@@ -232,7 +232,8 @@ def open_table(spark: SparkSession, policy: Policy, sink: Sink, release_id: str)
             raise _fault(where, found, "parquet or orc", "others are not tried yet: publish to output.path")
         folder = database_location(spark, name[0], where)
     elif sink.mode == "error":
-        raise _fault(where, f"{shown} exists already", "a new name", "choose another, or set output.mode: overwrite")
+        advice = "choose another, or set output.mode: overwrite"
+        raise OccupiedError([Fault(where, KEY, f"{shown}, which exists already", "a new name", advice)])
     else:
         location = refuse_unfit(before, shown, sink.format, where)
         sink = replace(sink, format=before.format or sink.format)

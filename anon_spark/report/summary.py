@@ -154,5 +154,5 @@ def _audit(audit: AuditFindings) -> str:
     return "REFUSED" + (": " + "; ".join(failed[:3]) if failed else "")
 
 
-def _cut(text: str, most: int = 2 * WIDTH) -> str:
+def _cut(text: str, most: int = 3 * WIDTH) -> str:
     return text if len(text) <= most else text[: most - 3].rstrip() + "..."

@@ -85,8 +85,10 @@ def test_a_table_is_published_audited_and_never_overwritten_unasked(door: Door, 
     assert "k-anonymity: holds (worst class: 2)" in audited.stdout
 
     before = door.content()
-    told(door.call("run"), 2, f"output.path: found {door.out / 'release'} exists already")
-    told(door.call("check"), 2, "exists already")
+    told(door.call("run"), 2, f"output.path: found {door.out / 'release'}, which exists already")
+    dry = door.call("check")
+    told(dry, 0)
+    assert "a run would be refused" in dry.stdout and "exists already" in " ".join(dry.stdout.split())
     assert door.content() == before and door.left() == {"release"}
 
     overwrite = {**door.settings["output"], "mode": "overwrite"}

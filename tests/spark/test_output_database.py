@@ -85,7 +85,7 @@ def test_a_table_is_published_and_published_again(spark: SparkSession, db: Serve
     asked = to(db)
     release = publish(spark, asked)
     assert shown(db) == Counter(ROWS) == Counter(tuple(row) for row in release.table.collect()) and names(db) == ["t"]
-    with pytest.raises(ConfigurationError, match=r"output\.options\.dbtable: found out\.t exists already"):
+    with pytest.raises(ConfigurationError, match=r"output\.options\.dbtable: found out\.t, which exists already"):
         publish(spark, asked)
     db.run("CREATE VIEW out.v AS SELECT pay FROM out.t", "CREATE INDEX i ON out.t (pay)", "GRANT SELECT ON out.t TO PUBLIC")
     publish(spark, to(db, mode="overwrite"), OTHERS)

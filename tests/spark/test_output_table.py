@@ -90,7 +90,7 @@ def test_a_new_table_is_made_by_one_statement_and_published_again(spark: SparkSe
     first = publish(spark, asked)
     assert shown(spark, "published.t") == RELEASED == Counter(tuple(row) for row in first.table.collect())
     assert about(spark, "published.t")["Type"] == "EXTERNAL" and named(folder) == {"t-"}
-    with pytest.raises(ConfigurationError, match=r"output\.table: found published\.t exists already; expected a new name"):
+    with pytest.raises(ConfigurationError, match=r"output\.table: found published\.t, which exists already; expected a new name"):
         publish(spark, asked, OTHERS)
     assert shown(spark, "published.t") == RELEASED
     before = about(spark, "published.t")["Location"]
