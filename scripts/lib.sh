@@ -255,17 +255,20 @@ set_up_spark() {
 # run_job COMMAND...: like the command itself, but a signal sent to the script reaches it, so that an interrupted run can clean up.
 # set -m lets it have an interrupt's default meaning, which a background process of a script has lost.
 run_job() {
-  local job code=0
+  local job="" code=0 told=""
+  trap 'told=INT; [ -z "$job" ] || kill -INT "$job" 2>/dev/null || true' INT
+  trap 'told=TERM; [ -z "$job" ] || kill -TERM "$job" 2>/dev/null || true' TERM HUP
   set -m
   "$@" <&0 &
   job=$!
   set +m
-  trap 'kill -INT "$job"' INT
-  trap 'kill -TERM "$job"' TERM HUP
-  wait "$job" || code=$?
-  while kill -0 "$job" 2>/dev/null; do
-    code=0
+  # one that came before there was a job to tell
+  [ -z "$told" ] || kill "-$told" "$job" 2>/dev/null || true
+  while true; do
+    told="" code=0
     wait "$job" || code=$?
+    # a signal ends a wait before the job ends; bash keeps the exit code of a job that was waited for
+    [ -n "$told" ] || break
   done
   trap - INT TERM HUP
   return "$code"
