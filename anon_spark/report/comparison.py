@@ -14,7 +14,7 @@ from rich.text import Text
 from anon_spark.report import words
 from anon_spark.report.parts import LossFigures, Number
 from anon_spark.report.plain import plain
-from anon_spark.report.summary import as_text, grid
+from anon_spark.report.summary import as_text, grid, places
 
 SCHEMA_VERSION = 1
 Outcome = Literal["holds", "infeasible", "none-found"]
@@ -123,9 +123,11 @@ def render_comparison(found: Comparison, written: Sequence[str] = ()) -> str:
             table.add_row(Text(choice.value), *[words.NONE] * len(COLUMNS))
             failed[choice.value] = [f"{TOLD[choice.outcome]}: {choice.why}"]
     head = Text(f"{found.where}: job {found.job}, {words.count(found.rows)} rows", style="bold")
-    told = {**failed, "warnings": list(found.warnings), "written": list(written)}
+    told = {**failed, "warnings": list(found.warnings)}
     meaning = (
         "lost: GCP; at least: its lower bound; risk: 1 / smallest class; query error: mean of random range counts; KL: divergence in nats. "
         "Decided, not audited: nothing was published."
     )
-    return as_text(Group(head, table, grid({k: v for k, v in told.items() if v}), Text(meaning, style="dim")))
+    lines = grid({name: texts for name, texts in told.items() if texts})
+    where = [line for path in written for line in places({"written": path})]
+    return as_text(Group(head, table, lines, *where, Text(meaning, style="dim")))

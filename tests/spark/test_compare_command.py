@@ -30,7 +30,8 @@ def test_each_value_is_what_a_run_decides(door: Door) -> None:
     assert [(c["value"], c["outcome"]) for c in found["choices"]] == [
         ("2", "holds"), ("4", "holds"), ("8", "holds"), ("9", "infeasible"),
     ]  # fmt: skip
-    assert "8 rows < k = 9" in done.stdout and "compare.html" in done.stdout and "nothing was published" in " ".join(done.stdout.split())
+    told = " ".join(done.stdout.split())
+    assert "8 rows < k = 9" in told and "compare.html" in told and "nothing was published" in told
     for choice in found["choices"][:3]:
         assert door.call("run", "--set", f"privacy.0.k={choice['value']}", "--set", "output.mode=overwrite").exit_code == 0
         report = json.loads((door.folder / "report/report.json").read_text())
