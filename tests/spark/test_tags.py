@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from pyspark.sql import SparkSession
 
@@ -13,7 +15,7 @@ from jobs import policy, quasi
 pytestmark = [pytest.mark.spark, pytest.mark.parity]
 
 
-def test_each_step_runs_under_its_own_tag(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_step_runs_under_its_own_tag(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if spark.version < "4" and not is_connect(spark):
         pytest.skip("a classic session of Spark 3.5 has no tags")
     seen: dict[str, set[str]] = {}
@@ -25,7 +27,7 @@ def test_each_step_runs_under_its_own_tag(spark: SparkSession, monkeypatch: pyte
 
     monkeypatch.setattr(job, "audit_release", audit)
     before = set(spark.getTags())
-    anonymize(spark.createDataFrame([("secret",), ("secret",)], "x string"), policy([quasi("x")])).close()
+    anonymize(spark.createDataFrame([("secret",), ("secret",)], "x string"), policy([quasi("x")], staging=tmp_path)).close()
     tags = seen["audit"] - before
     assert "anon-spark-audit" in tags and len(tags) == 2
     assert all(tag.startswith("anon-spark-") and "secret" not in tag for tag in tags)
