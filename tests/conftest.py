@@ -53,26 +53,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     lacking = lacks()
     no_browser = "Chromium" if browser() is None else None if find_spec("matplotlib") else "matplotlib"
     no_kernel = next((name for name in ("nbclient", "ipykernel") if find_spec(name) is None), None)
+    reasons = {
+        "shared": f"read the shared data ({SHARED / 'data'} is absent)" if absent else None,
+        "adult": f"read the census table ({ADULT} is absent: scripts/demo fetches it)" if unfetched else None,
+        "postgresql": f"need PostgreSQL ({lacking} is absent)" if lacking else None,
+        "browser": f"open the page in a browser ({no_browser} is absent)" if no_browser else None,
+        "kernel": f"run a notebook in a kernel ({no_kernel} is absent)" if no_kernel else None,
+        "long": None if full else "take long (--full runs them)",
+    }
     kept: list[pytest.Item] = []
     out: list[pytest.Item] = []
     for item in items:
-        if item.get_closest_marker("shared") and absent:
-            config.stash[LEFT_OUT][f"read the shared data ({SHARED / 'data'} is absent)"] += 1
-            out.append(item)
-        elif item.get_closest_marker("adult") and unfetched:
-            config.stash[LEFT_OUT][f"read the census table ({ADULT} is absent: scripts/demo fetches it)"] += 1
-            out.append(item)
-        elif item.get_closest_marker("postgresql") and lacking:
-            config.stash[LEFT_OUT][f"need PostgreSQL ({lacking} is absent)"] += 1
-            out.append(item)
-        elif item.get_closest_marker("browser") and no_browser:
-            config.stash[LEFT_OUT][f"open the page in a browser ({no_browser} is absent)"] += 1
-            out.append(item)
-        elif item.get_closest_marker("kernel") and no_kernel:
-            config.stash[LEFT_OUT][f"run a notebook in a kernel ({no_kernel} is absent)"] += 1
-            out.append(item)
-        elif item.get_closest_marker("long") and not full:
-            config.stash[LEFT_OUT]["take long (--full runs them)"] += 1
+        why = next((told for mark, told in reasons.items() if told and item.get_closest_marker(mark)), None)
+        if why:
+            config.stash[LEFT_OUT][why] += 1
             out.append(item)
         else:
             kept.append(item)

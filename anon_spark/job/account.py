@@ -22,7 +22,7 @@ from anon_spark.job.steps import Steps
 from anon_spark.metrics.lower_bound import gcp_lower_bound
 from anon_spark.metrics.table_risk import TableRisk, table_risk
 from anon_spark.plans.columns import named
-from anon_spark.plans.fetch import fetch_row, fetch_rows
+from anon_spark.plans.fetch import fetch_row
 from anon_spark.plans.frequency import ROWS, cell_names
 from anon_spark.plans.table_risk import class_sizes
 from anon_spark.report.document import Report
@@ -112,7 +112,7 @@ def _raw_sizes(gathered: Gathered) -> dict[int, int]:
     """How many raw classes there are of each size."""
     if gathered.local is None:
         classes = gathered.cells.groupBy(*cell_names(len(gathered.problem.hierarchies), 0)[0]).agg(F.sum(ROWS).alias(ROWS))
-        return {int(row["size"]): int(row["classes"]) for row in fetch_rows(class_sizes(classes))}
+        return class_sizes(classes)
     _, of_class = np.unique(gathered.local.codes, axis=0, return_inverse=True)
     size = np.zeros(int(of_class.max()) + 1, np.int64)
     np.add.at(size, of_class.ravel(), gathered.local.count)

@@ -125,7 +125,7 @@ def _sizes(boxes: PrintedBoxes | None, release: DataFrame, labels: Sequence[str]
         size = _with_stars(boxes) if boxes.printed else boxes.size
         return size_histogram(dict(zip(*(line.tolist() for line in np.unique(size, return_counts=True)), strict=True)))
     classes = release.groupBy(*[named(name) for name in labels]).agg(F.count(F.lit(1)).alias(ROWS))
-    return size_histogram({int(row["size"]): int(row["classes"]) for row in fetch_rows(class_sizes(classes))})
+    return size_histogram(class_sizes(classes))
 
 
 def _with_stars(boxes: PrintedBoxes) -> np.ndarray:

@@ -70,7 +70,7 @@ def risk_of(
         with Materialised() as kept:
             on_start(COUNT)
             cells = kept.keep(hashed_cells(table, bound.quasi_identifiers), "risk")
-            sizes = {int(row["size"]): int(row["classes"]) for row in fetch_rows(class_sizes(cells))}
+            sizes = class_sizes(cells)
             if not sizes:
                 raise InfeasibleError(f"{policy.where}: the input has no rows: there is no risk to tell")
             k = _k_of(policy)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from anon_spark.domain.counting import counted
-from anon_spark.models.base import Model, Size, Statistic, Whole
+from anon_spark.models.base import Counted, Model, Size, Statistic, Whole
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class KAnonymity:
         return stats[Size()] >= self.k
 
     @property
-    def counted(self) -> None:
+    def counted(self) -> Counted | None:
         return None
 
     def excess(self, size: Any, counts: Any, numbers: Any) -> Any:

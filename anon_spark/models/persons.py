@@ -17,6 +17,7 @@ from anon_spark.domain.errors import InternalError
 from anon_spark.domain.problem import COUNTED_TEXT, GIVEN
 from anon_spark.models.alpha_deassociation import AlphaDeassociation, RefinedAlphaDeassociation
 from anon_spark.models.base import Counted, Largest, LargestPersons, Model, Persons, Statistic, Whole
+from anon_spark.models.k_anonymity import KAnonymity
 from anon_spark.models.wording import ceiling, named
 
 EACH = Counted(GIVEN, (COUNTED_TEXT,))
@@ -26,28 +27,15 @@ GIVEN_PERSONS = Largest(EACH.column, EACH.values)
 
 
 @dataclass(frozen=True)
-class PersonAnonymity:
+class PersonAnonymity(KAnonymity):
     """Every class has at least k persons, k >= 1."""
-
-    k: int
-    name: ClassVar[str] = "k-anonymity"
-    union_closed: ClassVar[bool] = True
-    survives_any_rows: ClassVar[bool] = True
 
     @property
     def reads(self) -> tuple[Statistic, ...]:
         return (Persons(),)
 
-    @property
-    def factor(self) -> int:
-        return self.k
-
     def holds(self, stats: Mapping[Statistic, Any]) -> Any:
         return stats[Persons()] >= self.k
-
-    @property
-    def counted(self) -> Counted | None:
-        return None
 
     def excess(self, size: Any, counts: Any, numbers: Any) -> Any:
         raise InternalError("persons do not add up when groups are pooled: no group is mended by them")
@@ -59,10 +47,6 @@ class PersonAnonymity:
 
     def tightest(self, whole: Whole) -> str:
         return f"k up to {whole.persons or 0:,} persons"
-
-    @property
-    def merged_under(self) -> Model:
-        return self
 
 
 @dataclass(frozen=True)
@@ -135,11 +119,8 @@ class PersonShare:
         return None
 
     def tightest(self, whole: Whole) -> str:
-        _, count = whole.commonest(self.column, self.values)
-        if not count or not whole.persons:
-            return "any share"
-        least = ceiling(Fraction(count, whole.persons))
-        return f"a share from {least} of the persons for sure; below it nothing is known before the search"
+        told = _commonest(whole, self.column, self.values)
+        return f"a share from {told[1]} of the persons for sure; below it nothing is known before the search" if told else "any share"
 
     @property
     def merged_under(self) -> Model:
@@ -168,11 +149,10 @@ class GivenShare(AlphaDeassociation):
         return None
 
     def tightest(self, whole: Whole) -> str:
-        value, count = whole.commonest(self.column, self.values)
-        if not count or not whole.persons:
+        told = _commonest(whole, self.column, self.values)
+        if told is None:
             return "any share"
-        least = ceiling(Fraction(count, whole.persons))
-        return f"{named(value)} is had by {least} of the persons; which share can be found is not known before the search"
+        return f"{told[0]} is had by {told[1]} of the persons; which share can be found is not known before the search"
 
 
 @dataclass(frozen=True)
@@ -191,3 +171,9 @@ class RefinedGivenShare(GivenShare):
     def merged_under(self) -> Model:
         """The plain share."""
         return GivenShare(self.column, self.alpha, self.values)
+
+
+def _commonest(whole: Whole, column: str, values: tuple[str | None, ...] | None) -> tuple[str, str] | None:
+    """The commonest of the values and the share of all persons that have it, as messages tell them; None where none has any."""
+    value, count = whole.commonest(column, values)
+    return (named(value), ceiling(Fraction(count, whole.persons))) if count and whole.persons else None

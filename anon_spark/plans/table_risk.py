@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from anon_spark.kernels.subset_sizes import NAMES, subset_keys
 from anon_spark.metrics.subsets import FEW, Subset
 from anon_spark.plans.columns import HELPER, RawColumn
+from anon_spark.plans.fetch import fetch_rows
 from anon_spark.plans.frequency import ROWS
 
 
@@ -31,9 +32,10 @@ def hashed_cells(table: DataFrame, quasi_identifiers: Sequence[RawColumn]) -> Da
     return table.select(*keys).groupBy(*names).agg(F.count(F.lit(1)).alias(ROWS))
 
 
-def class_sizes(cells: DataFrame) -> DataFrame:
-    """(size long, classes long): how many cells have how many rows; at most about the root of twice the rows."""
-    return cells.groupBy(F.col(ROWS).alias("size")).agg(F.count(F.lit(1)).alias("classes"))
+def class_sizes(cells: DataFrame) -> dict[int, int]:
+    """How many cells have how many rows: rows -> cells, at most about the root of twice the rows of them."""
+    sizes = cells.groupBy(F.col(ROWS).alias("size")).agg(F.count(F.lit(1)).alias("classes"))
+    return {int(row["size"]): int(row["classes"]) for row in fetch_rows(sizes)}
 
 
 def distinct_values(cells: DataFrame, columns: int) -> DataFrame:
