@@ -46,7 +46,7 @@ def build(raw: object, notes: Notes, look: Look | None = None, *, roles_alone: b
 def _look(draft: Draft, look: Look, notes: Notes) -> None:
     trees = [(column.piece.key, column.hierarchy) for column in draft.columns if column.role in (None, "quasi-identifier")]
     for model in draft.privacy:
-        given = getattr(model.piece.keys, "hierarchy", None)
+        given = getattr(model.piece.part, "hierarchy", None)
         trees.append((model.piece.key, None if given is None else read_hierarchy(given, (), Notes(""))))
     for key, tree in trees:
         if isinstance(tree, FileHierarchy):

@@ -22,10 +22,10 @@ def check_columns(draft: Draft, notes: Notes, *, hierarchies_wanted: bool = True
     _names(draft, notes)
     _roles(draft, notes)
     for column in draft.columns:
-        if column.keys:
-            _meaning(column, column.keys, notes)
-            _levels(column, column.keys, draft, notes)
-            _hierarchy(column, column.keys, notes)
+        if column.piece.part and column.role is not None:
+            _meaning(column, column.piece.part, notes)
+            _levels(column, column.piece.part, draft, notes)
+            _hierarchy(column, column.piece.part, notes)
     if hierarchies_wanted and draft.job is not None:
         _required(draft, draft.job, notes)
 
@@ -70,7 +70,7 @@ def _levels(column: ColumnDraft, keys: ColumnKeys, draft: Draft, notes: Notes) -
         for name in given:
             notes.add((*column.piece.key, name), f"{name} in job {job}", "it in job lattice alone")
         return
-    if keys.max_level is not None and keys.min_level > keys.max_level:
+    if column.piece.sound("min_level", "max_level") and keys.max_level is not None and keys.min_level > keys.max_level:
         notes.add((*column.piece.key, "min_level"), f"{keys.min_level}", f"at most max_level, {keys.max_level}")
     height = _height(column.hierarchy)
     for name in given:
@@ -132,10 +132,11 @@ def _required(draft: Draft, job: str, notes: Notes) -> None:
     expected = "a hierarchy: job lattice wants one of every quasi-identifier"
     for column in draft.of_role("quasi-identifier"):
         key = (*column.piece.key, "hierarchy")
-        if column.piece.gives("hierarchy") or "hierarchy" in column.piece.bad or column.keys is None:
+        keys = column.piece.part
+        if column.piece.gives("hierarchy") or not column.piece.sound("hierarchy") or keys is None:
             continue
         if job == "lattice":
             notes.add(key, "nothing", expected, "the least is hierarchy: flat")
-        elif column.keys.type in ("string", "boolean") and "type" not in column.piece.bad:
-            found = f"nothing, on type {column.keys.type}"
+        elif keys.type in ("string", "boolean") and column.piece.sound("type"):
+            found = f"nothing, on type {keys.type}"
             notes.add(key, found, "a hierarchy: numbers and dates alone need none", "the least is hierarchy: flat")

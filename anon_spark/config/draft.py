@@ -38,7 +38,7 @@ class ColumnDraft:
     @property
     def role(self) -> str | None:
         """Its role; None where it could not be read."""
-        return self.keys.role if self.keys else None
+        return self.piece.part.role if self.piece.part and self.piece.sound("role") else None
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Draft:
     @property
     def roles_known(self) -> bool:
         """Whether every column could be read, so that what is missing is really missing."""
-        return bool(self.columns) and all(column.role is not None for column in self.columns)
+        return bool(self.columns) and all(column.keys is not None and column.role is not None for column in self.columns)
 
     def lacks(self, name: str) -> bool:
         """Whether no column is called so, though the roles of some may not be known."""

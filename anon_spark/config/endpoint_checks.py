@@ -16,11 +16,11 @@ _OWN_FORMATS = {".csv": "csv", ".json": "json", ".parquet": "parquet", ".orc": "
 _NO_TABLE = frozenset(
     (
         "binaryfile", "console", "foreach", "foreachbatch", "hive", "image", "kafka", "libsvm", "memory", "noop", "rate",
-        "rate-micro-batch", "socket", "state-metadata", "statestore",
+        "rate-micro-batch", "socket", "state-metadata", "statestore", "text",
     )
 )  # fmt: skip
-_NO_TABLE_CLASSES = ("binaryfile", "console", "foreach", "image", "kafka", "libsvm", "memory", "noop", "ratestream", "textsocket")
-"""Sinks that print, drop or send rows, and sources that are never written: nothing lies at a path to audit and to publish."""
+_NO_TABLE_CLASSES = ("binaryfile", "console", "foreach", "image", "kafka", "libsvm", "memory", "noop", "ratestream", "textdatasource", "textfileformat", "textsocket")
+"""Sinks that print, drop or send rows, sources that are never written, and files of one column alone: nothing to audit and to publish."""
 
 
 def check_endpoints(draft: Draft, notes: Notes) -> None:
@@ -37,7 +37,7 @@ def _source(piece: Piece[SourceKeys], keys: SourceKeys, notes: Notes) -> None:
     given = [name for name in ("path", "table", "query") if getattr(keys, name) is not None]
     if len(given) > 1:
         notes.add(piece.key, " and ".join(given), "exactly one of path, table, query")
-    elif not given and not piece.bad and not (keys.format and keys.options):
+    elif not given and piece.sound("path", "table", "query", "format", "options") and not (keys.format and keys.options):
         notes.add(piece.key, "none of path, table, query", "exactly one of them, or a format with options such as jdbc")
     elif given == ["path"] and keys.format is None and "format" not in piece.bad:
         ending = _OWN_FORMATS.get(posixpath.splitext(str(keys.path).rstrip("/"))[1].lower())
@@ -57,7 +57,7 @@ def _sink(piece: Piece[SinkKeys], keys: SinkKeys, notes: Notes) -> None:
     given = [name for name in ("path", "table") if getattr(keys, name) is not None] + ["format jdbc"] * jdbc
     if len(given) > 1:
         notes.add(piece.key, " and ".join(given), "exactly one of path, table, or format jdbc with options")
-    elif not given and not piece.bad:
+    elif not given and piece.sound("path", "table", "format"):
         notes.add(piece.key, "none of path and table", "exactly one of them, or format jdbc with options")
     elif keys.table is not None and "path" in {option.lower() for option in keys.options}:
         notes.add((*piece.key, "options"), "a path among them", "a table has a place of its own")

@@ -13,10 +13,12 @@ from anon_spark.config.model_keys import (
     LAlphaDiversity,
     LambdaAlphaK,
     LDiversity,
+    ModelKeys,
     OneColumnKeys,
     TCloseness,
 )
 from anon_spark.config.notes import Key, Notes, did_you_mean, show
+from anon_spark.config.pieces import Piece
 from anon_spark.config.scalars import decimal
 from anon_spark.domain.policy import FileHierarchy
 
@@ -25,21 +27,22 @@ MOST_LEVELS = 1000
 
 
 def check_models(draft: Draft, notes: Notes) -> None:
-    """Note every fault of the models that spans keys."""
+    """Note every fault of the models that spans keys, whatever else is wrong with the same model."""
     for model in draft.privacy:
-        keys, key, bad = model.piece.keys, model.piece.key, model.piece.bad
-        if isinstance(keys, OneColumnKeys):
-            _column(model, keys, draft, notes)
+        piece, keys = model.piece, model.piece.part
+        if isinstance(keys, OneColumnKeys) and piece.sound("column"):
+            _column(keys, piece.key, draft, notes)
         if isinstance(keys, LDiversity):
-            _diversity(keys, key, bad, notes)
+            _diversity(keys, piece, notes)
         elif isinstance(keys, TCloseness):
-            _closeness(keys, key, bad, notes)
-        elif isinstance(keys, EpsilonKSensitivity) and keys.b is not None and keys.weights != "height":
-            notes.add((*key, "b"), "b beside weights uniform", "b with weights: height alone")
-        elif isinstance(keys, ConfidenceBound):
-            _given(keys, key, draft, notes)
-        if isinstance(keys, (EpsilonKSensitivity, LAlphaDiversity, LambdaAlphaK)) and "levels" not in bad:
-            _levels(keys, key, bad, notes)
+            _closeness(keys, piece, notes)
+        elif isinstance(keys, EpsilonKSensitivity):
+            if piece.sound("b", "weights") and keys.b is not None and keys.weights != "height":
+                notes.add((*piece.key, "b"), "b beside weights uniform", "b with weights: height alone")
+        elif isinstance(keys, ConfidenceBound) and piece.sound("given"):
+            _given(keys, piece.key, draft, notes)
+        if isinstance(keys, (EpsilonKSensitivity, LAlphaDiversity, LambdaAlphaK)) and piece.sound("levels"):
+            _levels(keys, piece, notes)
     _persons(draft, notes)
     if draft.top.keys and draft.top.keys.loss == "c-avg" and draft.privacy and "k-anonymity" not in draft.asked:
         notes.add(("loss",), "c-avg without k-anonymity", "a model k-anonymity under privacy, or another loss")
@@ -54,8 +57,8 @@ def _persons(draft: Draft, notes: Notes) -> None:
     if not draft.of_role("person"):
         return
     for model in draft.privacy:
-        keys, key = model.piece.keys, model.piece.key
-        if keys is None:
+        keys, key = model.piece.part, model.piece.key
+        if keys is None or not model.piece.sound("kind"):
             continue
         by_frequency = isinstance(keys, LDiversity) and keys.kind == "frequency"
         if keys.model not in OF_PERSONS and not by_frequency:
@@ -73,10 +76,8 @@ def column_of(model: ModelDraft, draft: Draft) -> str | None:
     return keys.column if keys.column is not None else draft.names("sensitive")[0]
 
 
-def _column(model: ModelDraft, keys: OneColumnKeys, draft: Draft, notes: Notes) -> None:
-    key, sensitive = (*model.piece.key, "column"), draft.names("sensitive")
-    if "column" in model.piece.bad:
-        return
+def _column(keys: OneColumnKeys, model: Key, draft: Draft, notes: Notes) -> None:
+    key, sensitive = (*model, "column"), draft.names("sensitive")
     if not draft.roles_known:
         _undeclared(keys.column, key, draft, notes)
     elif not sensitive:
@@ -99,25 +100,26 @@ def _undeclared(name: str | None, key: Key, draft: Draft, notes: Notes) -> None:
         notes.add(key, found, "a sensitive column", "" if role else did_you_mean(name, names))
 
 
-def _diversity(keys: LDiversity, key: Key, bad: frozenset[str], notes: Notes) -> None:
-    if bad & {"kind", "l", "c"}:
+def _diversity(keys: LDiversity, piece: Piece[ModelKeys], notes: Notes) -> None:
+    if not piece.sound("kind"):
         return
-    if keys.kind in ("distinct", "recursive") and keys.l.denominator != 1:
-        notes.add((*key, "l"), decimal(keys.l), f"an integer >= 1 for kind {keys.kind}")
-    if keys.kind == "recursive" and keys.c is None:
-        notes.add((*key, "c"), "nothing", "c, a number > 0, for kind recursive")
-    if keys.kind != "recursive" and keys.c is not None:
-        notes.add((*key, "c"), f"c beside kind {keys.kind}", "c with kind recursive alone")
+    if piece.sound("l") and keys.kind in ("distinct", "recursive") and keys.l.denominator != 1:
+        notes.add((*piece.key, "l"), decimal(keys.l), f"an integer >= 1 for kind {keys.kind}")
+    if piece.sound("c") and keys.kind == "recursive" and keys.c is None:
+        notes.add((*piece.key, "c"), "nothing", "c, a number > 0, for kind recursive")
+    if piece.sound("c") and keys.kind != "recursive" and keys.c is not None:
+        notes.add((*piece.key, "c"), f"c beside kind {keys.kind}", "c with kind recursive alone")
 
 
-def _closeness(keys: TCloseness, key: Key, bad: frozenset[str], notes: Notes) -> None:
+def _closeness(keys: TCloseness, piece: Piece[ModelKeys], notes: Notes) -> None:
+    key = piece.key
     if keys.hierarchy is not None:
         tree = read_hierarchy(keys.hierarchy, (*key, "hierarchy"), notes)
         if tree is not None and not isinstance(tree, FileHierarchy):
             notes.add((*key, "hierarchy"), show(keys.hierarchy), "a hierarchy file: {path: ...}", "for numbers there is distance ordered")
         elif tree is not None and (tree.others != "fail" or tree.inner != "fail"):
             notes.add((*key, "hierarchy"), "others or inner", "path and sep alone", "every value must be a leaf of it")
-    if bad & {"distance", "hierarchy"}:
+    if not piece.sound("distance", "hierarchy"):
         return
     if keys.distance == "hierarchical" and keys.hierarchy is None:
         notes.add((*key, "hierarchy"), "nothing", "a hierarchy for distance hierarchical")
@@ -125,17 +127,15 @@ def _closeness(keys: TCloseness, key: Key, bad: frozenset[str], notes: Notes) ->
         notes.add((*key, "hierarchy"), f"a hierarchy beside distance {keys.distance}", "it with distance hierarchical alone")
 
 
-def _levels(
-    keys: EpsilonKSensitivity | LAlphaDiversity | LambdaAlphaK, key: Key, bad: frozenset[str], notes: Notes
-) -> None:
-    levels = keys.levels
+def _levels(keys: EpsilonKSensitivity | LAlphaDiversity | LambdaAlphaK, piece: Piece[ModelKeys], notes: Notes) -> None:
+    levels, key = keys.levels, piece.key
     given = set(levels.values()) if isinstance(levels, Mapping) else {Fraction(level) for level in range(1, min(levels, MOST_LEVELS) + 1)}
     if isinstance(levels, Mapping) and not levels:
         notes.add((*key, "levels"), "an empty mapping", "a level for each value")
     for level in sorted(given):
         if level.denominator != 1:
             notes.add((*key, "levels"), decimal(level), "levels that are integers >= 1")
-    if isinstance(keys, LambdaAlphaK) and not bad & {"lambda", "lambda_"}:
+    if isinstance(keys, LambdaAlphaK) and piece.sound("lambda"):
         missing = [decimal(level) for level in sorted(given) if level.denominator == 1 and decimal(level) not in keys.lambda_]
         if missing:
             notes.add((*key, "lambda"), "nothing for level " + ", ".join(missing[:5]), "a number for every level")

@@ -21,7 +21,9 @@ class Notes:
     _found: list[tuple[Key, Fault]] = field(default_factory=list)
 
     def add(self, key: Key, found: str, expected: str = "", advice: str = "") -> None:
-        """Keep one fault at ``key``."""
+        """Keep one fault at ``key``; a value that was refused already is not missing besides."""
+        if found == "nothing" and any(known == key for known, _ in self._found):
+            return
         self._found.append((key, Fault(self._place(key), ".".join(map(str, key)), found, expected, advice)))
 
     def bad(self, key: Key) -> bool:

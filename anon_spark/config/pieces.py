@@ -18,15 +18,21 @@ Advise = Callable[[str], str]
 
 @dataclass(frozen=True)
 class Piece(Generic[K]):
-    """keys: what could be read, with defaults in place of faulty keys; None where a key without default is missing or faulty."""
+    """keys: what could be read, with defaults in place of faulty keys; None where a key without default is missing or faulty.
+    part: the same, there also in that case, when the keys named in ``bad`` are not to be read; None where nothing could be."""
 
     key: Key
     keys: K | None
     bad: frozenset[str] = frozenset()
+    part: K | None = None
+
+    def sound(self, *names: str) -> bool:
+        """Whether none of these keys is faulty, or missing where it has no default."""
+        return self.bad.isdisjoint(names)
 
     def gives(self, name: str) -> bool:
         """Whether the section gives this key, validly."""
-        return self.keys is not None and name in self.keys.model_fields_set
+        return self.part is not None and name in self.part.model_fields_set and name not in self.bad
 
 
 def read_piece(schema: type[K], raw: object, key: Key, notes: Notes, advise: Advise | None = None) -> Piece[K]:
@@ -40,14 +46,25 @@ def read_piece(schema: type[K], raw: object, key: Key, notes: Notes, advise: Adv
         return Piece(key, None, frozenset(schema.names()))
     given = {name: value for name, value in raw.items() if value is not None or name not in schema.names()}
     try:
-        return Piece(key, schema.model_validate(given))
+        keys = schema.model_validate(given)
+        return Piece(key, keys, part=keys)
     except ValidationError as error:
         bad = frozenset(_note(schema, one, key, notes, advise) for one in error.errors(include_url=False))
     rest = {name: value for name, value in given.items() if name not in bad}
     try:
-        return Piece(key, schema.model_validate(rest), bad)
+        keys = schema.model_validate(rest)
+        return Piece(key, keys, bad, keys)
     except ValidationError:
-        return Piece(key, None, bad)
+        return Piece(key, None, bad, _part(schema, rest))
+
+
+def _part(schema: type[K], sound: Mapping[str, object]) -> K:
+    """A section without the keys that it lacks: reading one of those is an AttributeError."""
+    part = schema.model_construct()
+    for name, field in schema.model_fields.items():
+        if (written := field.alias or name) in sound:
+            schema.__pydantic_validator__.validate_assignment(part, name, sound[written])
+    return part
 
 
 def _note(schema: type[Keys], error: Any, key: Key, notes: Notes, advise: Advise | None) -> str:

@@ -32,8 +32,8 @@ class Refused(ValueError):
 def exact(value: object) -> Fraction | None:
     """A number as the decimal (or the fraction "1/3") it was written as, 0.1 being 1/10; None where it is none, or not finite."""
     number = _fraction(value)
-    # what takes a thousand digits is no setting, and would stop arithmetic and printing
-    small = number is not None and max(number.numerator.bit_length(), number.denominator.bit_length()) <= 4000
+    # what takes a thousand digits is no setting, and would stop arithmetic; reports hold doubles, to which 1e-400 is 0
+    small = number is not None and max(number.numerator.bit_length(), number.denominator.bit_length()) <= 1000
     return number if small else None
 
 
@@ -100,7 +100,10 @@ class Number:
 
     def _slip(self, value: object) -> str:
         percent = _PERCENT.fullmatch(value) if isinstance(value, str) else None
-        return self._percent(Fraction(percent[1])) if percent else ""
+        if percent:
+            return self._percent(Fraction(percent[1]))
+        number = isinstance(value, (int, Decimal)) or (isinstance(value, str) and _WRITTEN.fullmatch(value[:1000]))
+        return "between 1e-300 and 1e300" if number and not isinstance(value, bool) else ""
 
     def _percent(self, number: Fraction) -> str:
         # alpha: 1.5 is hardly 1.5 %

@@ -34,7 +34,9 @@ class Fault:
     advice: str = ""
 
     def __str__(self) -> str:
-        text = ": ".join(part for part in (self.where, self.key, f"found {self.found}" if self.found else "") if part)
+        # an override of the command line names the key itself
+        key = "" if self.where.endswith(f" {self.key}") else self.key
+        text = ": ".join(part for part in (self.where, key, f"found {self.found}" if self.found else "") if part)
         if self.expected:
             text += f"; expected {self.expected}"
         if self.advice:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import errno
 import io
+import os
 import stat
 from pathlib import Path
 
@@ -61,7 +62,7 @@ def find_tree(path: str, near: Path | None) -> Path:
     if "" in kinds:
         return tried[kinds.index("")]
     found = next((kind for kind in kinds if kind != _ABSENT), _ABSENT)
-    shown = ", ".join(str(candidate.absolute()) for candidate in tried)
+    shown = ", ".join(dict.fromkeys(os.path.abspath(candidate) for candidate in tried))
     raise _error(path, found, "a hierarchy file", f"tried {shown}" if len(path) <= _SHOWN and path.isprintable() else "")
 
 

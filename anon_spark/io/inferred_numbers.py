@@ -36,7 +36,8 @@ def refuse_changed_numbers(
         padded = text.rlike(r"^(?:\+|-?0[0-9])") if kind == "csv" else F.lit(False)
         counts += [F.count(F.when(padded, True)), F.count(F.when(digits, True))]
     row = fetch_row(texts.agg(*[count.alias(f"c{place}") for place, count in enumerate(counts)]))
-    advice = "write type: string for it, or leave inferSchema out"
+    whole = "leave inferSchema out" if kind == "csv" else "set primitivesAsString: true among the input's options"
+    advice = f"write type: string for it, or {whole}"
     faults = []
     kinds = ("leading zeros or a plus sign", "more digits than a double holds")
     for place, name in enumerate(numbers):

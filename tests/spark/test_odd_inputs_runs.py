@@ -209,7 +209,7 @@ def test_no_value_of_the_data_is_told_to_anyone(
             ([], 4),
         )[: 5 if megabytes else 1]:
             assert outcome(spark, asked, rows) == code
-        wrong = policy(columns, **{**base, "output": {"path": str(out / "release"), "mode": "overwrite", "format": "text"}})
+        wrong = policy(columns, **{**base, "output": {"path": str(out / "release"), "mode": "overwrite", "format": "nosuch"}})
         assert outcome(spark, wrong, [*common, rare]) == 2
     assert {path.name for path in out.iterdir()} == {"release", "report"}
     held = [path for path in out.rglob("*") if path.is_file()]

@@ -205,7 +205,7 @@ def test_long_yaml_is_refused_before_it_is_read_to_its_end(monkeypatch: pytest.M
 def test_a_deep_override_is_told_with_its_key(tmp_path: Path) -> None:
     conf = configuration(tmp_path, "flat")
     (line,) = lines(tmp_path, conf, "run", "--set", "loss=" + "[" * 5000)
-    assert line.startswith("error: --set loss: loss: found values nested too deep")
+    assert line.startswith("error: --set loss: found values nested too deep")
 
 
 def test_widths_and_bounds_that_the_audit_cannot_read_come_with_all_else(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -140,6 +141,8 @@ ONE = [
     ("privacy.1.alpha", 0, "privacy.1.alpha", "0", ""),
     ("privacy.1.alpha", "1/0", "privacy.1.alpha", "'1/0'", ""),
     ("privacy.1.alpha", "1e99999999", "privacy.1.alpha", "'1e99999999'", ""),
+    ("privacy.1.alpha", "1e-400", "privacy.1.alpha", "'1e-400'", "between 1e-300 and 1e300"),
+    ("columns.0.weight", 10**400, "columns.0.weight", "an integer of more than 60 digits", "between 1e-300 and 1e300"),
     ("privacy.1.alpa", 0.5, "privacy.1.alpa", "an unknown key", "did you mean 'alpha'?"),
     ("privacy.1.values", "HIV", "privacy.1.values", "'HIV'", "write ['HIV']"),
     ("privacy.1.values", [], "privacy.1.values", "an empty list", "leave values out for every value"),
@@ -169,6 +172,7 @@ ONE = [
     ("input", {"table": "t", "format": "delta"}, "input.format", "format beside table", ""),
     ("input", {"query": "SELECT 1", "options": {"a": 1}}, "input.options", "options beside query", ""),
     ("output", {"mode": "overwrite"}, "output", "none of path and table", ""),
+    ("output.format", "Text", "output.format", "'Text'", "the release is audited where it was written"),
     ("output.mode", "append", "output.mode", "'append'", ""),
     ("output.path", "data/adult.csv", "output.path", "the place of the input", ""),
     ("output.path", "data", "output.path", "a place that holds the input", ""),
@@ -301,7 +305,7 @@ def test_a_format_that_cannot_be_read_back(name):
     assert (fault.key, fault.found) == ("output.format", repr(name)) and "parquet, orc" in fault.expected
 
 
-@pytest.mark.parametrize("name", ["Parquet", "orc", "csv", "json", "avro", "text", "xml", "delta", "com.acme.console.Tables"])
+@pytest.mark.parametrize("name", ["Parquet", "orc", "csv", "json", "avro", "xml", "delta", "com.acme.console.Tables"])
 def test_a_format_that_can_be_read_back(name):
     assert parse(changed(("output.format", name))).output.format == name
 
@@ -337,3 +341,54 @@ def test_not_a_mapping_at_all():
         with pytest.raises(ConfigurationError) as caught:
             parse(value)  # type: ignore[arg-type]
         assert caught.value.faults[0].found == found and len(caught.value.faults) == 1
+
+
+STANDS_ON = {
+    "columns.0.hierarchy": ("job", "columns.0"),
+    "columns.0.hierarchy.intervals": ("columns.0",),
+    "columns.0.max_level": ("job", "columns.0"),
+    "columns.1.min_level": ("job", "columns.1"),
+    "columns.0.nulls": ("columns.0",),
+    "columns.5.name": ("columns.0",),
+    "privacy.1.column": ("columns", "privacy"),
+    "input": ("input",),
+    "input.format": ("input",),
+    "output.path": ("input", "output"),
+    "settings.staging": ("output", "settings"),
+    "report.path": ("output", "report"),
+}
+"""A fault's key -> what it is judged by: where that is faulty too, nothing is known. A model's keys stand on its name."""
+
+
+def judged_by(where: str) -> tuple[str, ...]:
+    section, _, rest = where.partition(".")
+    return STANDS_ON.get(where, (f"privacy.{rest.partition('.')[0]}.model",) if section == "privacy" else ())
+
+
+def test_no_fault_hides_another():
+    pairs = 0
+    for (one, value, where, told, _), (other, beside, second, also, _) in combinations(ONE, 2):
+        nested = f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
+        if nested or None in (told, also) or one.startswith(judged_by(second)) or other.startswith(judged_by(where)):
+            continue
+        pairs += 1
+        assert {where, second} <= {fault.key for fault in faults((one, value), (other, beside))}, (one, value, other, beside)
+    assert pairs > 5000
+
+
+@pytest.mark.parametrize(
+    ("model", "keys"),
+    [
+        ({"model": "l-diversity", "kind": "recursive", "column": "none"}, ["column", "l", "c"]),
+        ({"model": "l-diversity", "kind": "recursive", "l": 1.5}, ["l", "c"]),
+        ({"model": "l-diversity", "kind": "distict", "l": 0, "column": "age"}, ["kind", "l", "column"]),
+        ({"model": "t-closeness", "distance": "hierarchical", "t": 2}, ["t", "hierarchy"]),
+        ({"model": "t-closeness", "distance": "hierarchical", "hierarchy": "flat", "t": 2}, ["t", "hierarchy"]),
+        ({"model": "epsilon-k-sensitivity", "epsilon": 2, "b": 1, "levels": {"a": "1.5"}}, ["epsilon", "k", "b", "levels"]),
+        ({"model": "lambda-alpha-k", "k": 0, "lambda": {"1": 1}, "levels": 2, "alpha": 0.5}, ["k", "lambda"]),
+        ({"model": "lambda-alpha-k", "lambda": {"1": 0}, "levels": 2, "alpha": 0.5}, ["k", "lambda.1"]),
+        ({"model": "confidence-bound", "h": 2, "given": ["none"]}, ["value", "h", "given.0"]),
+    ],
+)
+def test_faults_of_one_model_come_at_once(model, keys):
+    assert sorted(fault.key for fault in faults(("privacy.1", model))) == sorted(f"privacy.1.{key}" for key in keys)

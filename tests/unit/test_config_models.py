@@ -83,7 +83,7 @@ def test_each_model(model, parameters):
         ({"model": "l-alpha-diversity", "l": 2, "alpha": 1, "levels": {"HIV": 0}}, "levels", "0"),
         ({"model": "lambda-alpha-k", "k": 2, "alpha": 0.5, "levels": 2}, "lambda", "nothing"),
         (
-            {"model": "lambda-alpha-k", "k": 2, "alpha": 0.5, "levels": 2, "lambda_": {"1": 1}, "lambda": {"1": 1}},
+            {"model": "lambda-alpha-k", "k": 2, "alpha": 0.5, "levels": 2, "lambda_": {"1": 1}, "lambda": {"1": 1, "2": 1}},
             "lambda_",
             "an unknown key",
         ),

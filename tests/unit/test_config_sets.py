@@ -104,3 +104,8 @@ def test_a_bad_value_is_not_repeated(path):
 def test_a_value_from_the_command_line_is_placed_there_all_of_it(path):
     (fault,) = refused(path, "columns.0={name: age, role: quasi-identifier, hierarchy: flat, weight: 0}")
     assert fault.where == "--set columns.0" and fault.key == "columns.0.weight"
+
+
+def test_an_override_names_its_key_once(path):
+    assert str(refused(path, "privacy.1=3")[0]).startswith("--set privacy.1: found 3; expected ")
+    assert str(refused(path, "privacy.1={model: k-anonymity}")[0]).startswith("--set privacy.1: privacy.1.k: found nothing; ")

@@ -285,3 +285,10 @@ def test_every_fault_of_a_file_in_its_order_with_its_line(write):
         (":9", "privacy.0.k"),
         (":11", "suppression.limit"),
     ]
+
+
+def test_a_value_with_a_tag_is_not_missing_besides(tmp_path: Path) -> None:
+    (tmp_path / "job.yaml").write_text(SMALL.replace("k: 2", "k: !!set {a}") + "report: {path: !mine x}\n")
+    with pytest.raises(ConfigurationError) as caught:
+        load(tmp_path / "job.yaml")
+    assert [fault.key for fault in caught.value.faults] == ["privacy.0.k", "report.path"]

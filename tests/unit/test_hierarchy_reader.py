@@ -77,3 +77,10 @@ def test_files_that_cannot_be_read(tmp_path: Path, content: bytes, found: str) -
         read_tree(str(tmp_path / "tree.csv"))
     assert found in str(caught.value) and "\n" not in str(caught.value)
     assert str(caught.value).startswith(str(tmp_path / "tree.csv"))
+
+
+def test_each_place_that_was_tried_is_named_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigurationError) as caught:
+        read_tree("none.csv", near=Path(""))
+    assert str(caught.value).endswith(f"tried {tmp_path / 'none.csv'}")
