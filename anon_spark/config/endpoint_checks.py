@@ -19,7 +19,10 @@ _NO_TABLE = frozenset(
         "rate-micro-batch", "socket", "state-metadata", "statestore", "text",
     )
 )  # fmt: skip
-_NO_TABLE_CLASSES = ("binaryfile", "console", "foreach", "image", "kafka", "libsvm", "memory", "noop", "ratestream", "textdatasource", "textfileformat", "textsocket")
+_NO_TABLE_CLASSES = (
+    "binaryfile", "console", "foreach", "image", "kafka", "libsvm", "memory", "noop", "ratestream", "textdatasource", "textfileformat",
+    "textsocket",
+)  # fmt: skip
 """Sinks that print, drop or send rows, sources that are never written, and files of one column alone: nothing to audit and to publish."""
 
 

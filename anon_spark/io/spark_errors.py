@@ -74,6 +74,8 @@ _JAVA = frozenset(
     )
 )  # fmt: skip
 _NO_DRIVER = re.compile(r"No suitable driver|ClassNotFoundException: [\w.]+\.\w*Driver\b")
+_NO_CODEC = re.compile(r"ClassNotFoundException: [\w.]+\.\w*Codec\b")
+_FULL = re.compile(r"No space left on device|Disk quota exceeded")
 _NAME = re.compile(r"\[([A-Z][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]")
 _WORD = re.compile(r"\b[A-Za-z]\w+\b")
 
@@ -134,6 +136,12 @@ def as_ours(error: Exception, where: str, key: str) -> AnonError:
     if _NO_DRIVER.search(_text(error)):
         there, advice = "a database without its JDBC driver", "add its jar to the session: --jars, or spark.jars"
         return ConfigurationError([Fault(where, f"{key}.options.url", there, "a driver that Spark has", advice)])
+    if _NO_CODEC.search(_text(error)):
+        advice = "set compression: zstd in output.options, or another spark.sql.parquet.compression.codec"
+        return ConfigurationError([Fault(where, key, "a compression whose class Spark lacks", "one that it has, such as zstd", advice)])
+    if _FULL.search(_text(error)):
+        advice = "make room where Spark writes: the output, settings.staging, spark.local.dir"
+        return PlatformError(f"{where}: {key}: no space left on a disk; {advice}")
     if not names_in(error).isdisjoint(MISTAKES):
         advice = "check format, options and the packages of the session"
         return ConfigurationError([Fault(where, key, found, "what Spark can read or write", advice)])

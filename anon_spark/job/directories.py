@@ -13,7 +13,7 @@ from anon_spark.domain.errors import ConfigurationError, DataError, Fault
 from anon_spark.domain.policy import Policy
 from anon_spark.job.schema import BoundSchema
 from anon_spark.plans.columns import named
-from anon_spark.plans.partitions import TYPES, is_ambiguous, is_unnameable
+from anon_spark.plans.partitions import NULL, TYPES, is_ambiguous, is_unnameable
 from anon_spark.plans.publish import SUPPRESSED, Labelled, bounds_names
 
 
@@ -68,7 +68,8 @@ def refuse_unfit(seen: Mapping[str, object], policy: Policy) -> None:
     for place, name in enumerate(policy.output.partition_by if policy.output else ()):
         advice = "leave it out of partition_by, or give these rows another value in a query"
         if rows := int(str(seen.get(f"ambiguous_{place}") or 0)):
-            found, expected = f"the empty text in {counted(rows, 'row')} of {name!r}", "texts that a directory can tell from null"
+            found = f"the empty text, or {NULL}, in {counted(rows, 'row')} of {name!r}"
+            expected = "texts that a directory can tell from null"
             faults.append(Fault(policy.where, "output.partition_by", found, expected, advice))
         if rows := int(str(seen.get(f"unnameable_{place}") or 0)):
             found, expected = f"texts of {name!r} in {counted(rows, 'row')}", "texts short enough for a directory's name"

@@ -17,6 +17,7 @@ from anon_spark.domain.errors import AuditError, ConfigurationError, DataError, 
 from anon_spark.domain.policy import Policy
 from anon_spark.domain.recoding import Recoding
 from anon_spark.io.csv_texts import lost_in_csv, refuse_changed, refuse_lost
+from anon_spark.io.cut_moments import refuse_cut_moments
 from anon_spark.io.spark_errors import SPARK_ERRORS, spark_faults, unreadable
 from anon_spark.job.conservation import OWN_SUMS, changed, own_sums, to_print, with_own
 from anon_spark.job.directories import refuse_unfit, unfit
@@ -112,6 +113,7 @@ def stage(
         raise AuditError(f"{policy.where}: rows came back changed from where their persons are counted: it is our own fault")
     if _figures(back) != to_print_sums:
         refuse_changed(release, output.sink, policy.where)
+        refuse_cut_moments(release, output.sink, policy.where)
         raise AuditError(
             f"{policy.where}: output: rows came back changed from {output.sink.format}: this format or its options can't hold them, "
             "or it is our own fault"

@@ -139,7 +139,6 @@ def test_moments_and_numbers_come_back_from_text_formats(spark: SparkSession, tm
     [
         ("csv", "array(1)", ConfigurationError),
         ("csv", "named_struct('a', 1)", ConfigurationError),
-        ("text", "1", ConfigurationError),
         ("orc", "NULL", ConfigurationError),
         ("parkett", "1", ConfigurationError),
         ("csv", "X'80FF'", (ConfigurationError, AuditError)),
@@ -153,6 +152,20 @@ def test_a_format_that_cannot_hold_a_column_is_told(
     with pytest.raises(error, match="output"):
         anonymize(table, asked)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_microseconds_that_a_session_cuts_are_told(spark: SparkSession, tmp_path: Path) -> None:
+    asked = policy([quasi("q"), {"name": "x", "role": "insensitive"}], output={"path": str(tmp_path / "out"), "mode": "overwrite"})
+    key = "spark.sql.parquet.outputTimestampType"
+    spark.conf.set(key, "TIMESTAMP_MILLIS")
+    try:
+        for column in ("TIMESTAMP'2020-01-01 00:00:00.123'", "array(TIMESTAMP'2020-01-01 00:00:00.123000')"):
+            anonymize(spark.sql(f"SELECT 'q' AS q, {column} AS x FROM range(2)"), asked)
+        for column in ("TIMESTAMP'2020-01-01 00:00:00.123456'", "array(named_struct('a', TIMESTAMP'2020-01-01 00:00:00.000001'))"):
+            with pytest.raises(ConfigurationError, match=r"output: found timestamps in 'x', whose microseconds .* cuts"):
+                anonymize(spark.sql(f"SELECT 'q' AS q, {column} AS x FROM range(2)"), asked)
+    finally:
+        spark.conf.unset(key)
 
 
 def test_nulls_of_a_sensitive_column_count_or_do_not(spark: SparkSession, tmp_path: Path) -> None:

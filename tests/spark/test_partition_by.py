@@ -81,9 +81,9 @@ def test_the_order_of_the_input_leaves_no_trace(spark: SparkSession, tmp_path: P
 
 
 UNFIT = [
-    ([None, ""], "the empty text in 3 rows of 'town'"),
-    (["a", ""], "the empty text in 3 rows of 'town'"),
-    (["a", "__HIVE_DEFAULT_PARTITION__"], "the empty text in 3 rows of 'town'"),
+    ([None, ""], "the empty text, or __HIVE_DEFAULT_PARTITION__, in 3 rows of 'town'"),
+    (["a", ""], "the empty text, or __HIVE_DEFAULT_PARTITION__, in 3 rows of 'town'"),
+    (["a", "__HIVE_DEFAULT_PARTITION__"], "the empty text, or __HIVE_DEFAULT_PARTITION__, in 3 rows of 'town'"),
     (["a", "é" * 121 + "/"], "texts of 'town' in 3 rows"),
     (["a", "x\0"], "texts of 'town' in 3 rows"),
 ]

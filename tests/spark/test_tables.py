@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from anon_spark.domain.errors import AnonError, ConfigurationError, DataError, PlatformError
 from anon_spark.domain.policy import Source
-from anon_spark.io.spark_errors import as_ours, error_class, job_faults
+from anon_spark.io.spark_errors import as_ours, error_class, job_faults, spark_faults
 from anon_spark.io.tables import read
 
 pytestmark = pytest.mark.spark
@@ -156,6 +156,17 @@ def test_no_word_of_the_data_is_taken_for_the_name_of_an_error(spark: SparkSessi
     assert SECRET not in str(raised.value)
 
 
+def test_a_codec_that_the_session_names_and_lacks_is_told(spark: SparkSession, tmp_path: Path) -> None:
+    before = spark.conf.get("spark.sql.parquet.compression.codec")
+    spark.conf.set("spark.sql.parquet.compression.codec", "lzo")
+    try:
+        refused = pytest.raises(ConfigurationError, match="found a compression whose class Spark lacks")
+        with refused, spark_faults("a", "output", ConfigurationError):
+            spark.range(1).write.parquet(str(tmp_path / "t"))
+    finally:
+        spark.conf.set("spark.sql.parquet.compression.codec", before)
+
+
 def test_errors_are_named_by_what_is_known() -> None:
     class Named(PySparkException):
         def getCondition(self) -> str:
@@ -166,6 +177,9 @@ def test_errors_are_named_by_what_is_known() -> None:
     assert error_class(Named(f"[{SECRET}] {SECRET}")) == "SOMETHING_NEW"
     assert error_class(Named("x.y.SparkException: [FAILED_READ_FILE.NO_HINT] a [CAST_INVALID_INPUT] b")) == "CAST_INVALID_INPUT"
     assert isinstance(as_ours(Named("java.io.IOException: No space left"), "a", "b"), PlatformError)
+    assert "no space left on a disk; make room" in str(as_ours(Named(f"{SECRET}: No space left on device [X]"), "a", "b"))
+    codec = as_ours(Named(f"x.BadConfigurationException: {SECRET} ClassNotFoundException: com.x.LzoCodec"), "a", "output")
+    assert isinstance(codec, ConfigurationError) and "output: found a compression whose class Spark lacks" in str(codec)
     assert isinstance(as_ours(Named("[MALFORMED_CSV_RECORD]"), "a", "b"), DataError)
     assert isinstance(as_ours(Named("[DIVIDE_BY_ZERO]"), "a", "b"), DataError)
     assert "an expression that fails" not in str(as_ours(Named("[MALFORMED_RECORD_IN_PARSING] x [CAST_INVALID_INPUT]"), "a", "b"))
