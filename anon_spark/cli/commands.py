@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -44,11 +45,14 @@ def run(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> None:
     policy = _load(conf, sets)
     if policy.output is None:
         raise ConfigurationError([Fault(policy.where, "output", "nothing", "a path", "add the key output: {path: ...}")])
+    asked = time.perf_counter()
     with spark_session(policy.job, debug) as spark, _values_shown(show_values):
+        start_up = time.perf_counter() - asked
         with _progress() as on_start:
             finished = run_job(spark, policy, on_start=on_start)
         page = f"{policy.report.rstrip('/')}/report.html" if policy.report else None
-        print_summary(finished.release.report, sys.stdout, examples=finished.examples, release=policy.output.place, page=page)
+        report, examples = finished.release.report, finished.examples
+        print_summary(report, sys.stdout, examples=examples, release=policy.output.place, page=page, start_up=start_up)
 
 
 def check(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> None:

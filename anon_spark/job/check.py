@@ -5,11 +5,13 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 
+import numpy as np
 from pyspark.sql import DataFrame, SparkSession
 
 from anon_spark.algorithms.lattice import refuse_infeasible
 from anon_spark.algorithms.node_space import lattice_size
 from anon_spark.domain.errors import InfeasibleError, OccupiedError
+from anon_spark.domain.hierarchy import Hierarchy
 from anon_spark.domain.policy import Policy
 from anon_spark.domain.problem import Problem
 from anon_spark.io.catalog import unseen
@@ -75,10 +77,12 @@ def check(
             policy=policy,
             types=types,
             levels={h.column: h.levels for h in problem.hierarchies} if lattice else {},
-            distinct={h.column: int((rows > 0).sum()) for h, rows in zip(problem.hierarchies, problem.leaf_rows, strict=True)},
+            distinct={h.column: int((rows > 0).sum()) for h, rows in _with_rows(problem)},
             nodes=lattice_size(problem) if lattice else None,
             combinations=None if lattice else gathered.combinations,
             rows=problem.rows + null_rows,
+            nulls={h.column: int(rows[h.codes[None]]) if None in h.codes else 0 for h, rows in _with_rows(problem)},
+            null_rows=null_rows,
             unlisted=tuple(name for name in types if name not in {c.name for c in policy.columns}),
             feasibility=tuple(feasibility),
             tightest=advice(problem, gathered.whole),
@@ -90,6 +94,11 @@ def check(
                 *_warnings(usable, policy, bound),
             ),
         )
+
+
+def _with_rows(problem: Problem) -> list[tuple[Hierarchy, np.ndarray]]:
+    """Each hierarchy with the rows of its leaves."""
+    return list(zip(problem.hierarchies, problem.leaf_rows, strict=True))
 
 
 def advice(problem: Problem, whole: Whole) -> tuple[str, ...]:

@@ -16,6 +16,8 @@ from anon_spark.report.places import source_of, target_of, without_secrets
 from anon_spark.report.summary import as_text, grid
 
 MOST_COLUMNS = 40
+MOST_NULLS = 6
+"""Columns whose nulls are told of one by one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +26,8 @@ class Plan:
 
     types: column -> type as the input has it; levels: quasi-identifier -> number of levels, the leaves' and the root's included;
     distinct: quasi-identifier -> distinct values; nodes: full-QI lattice nodes within min and max levels; combinations: distinct ones
-    that a local recoding groups; rows: of the input;
+    that a local recoding groups; rows: of the input; nulls: quasi-identifier -> rows that hold null there; null_rows: those that
+    ``nulls: suppress`` takes out;
     unlisted: columns of the input that the policy does not name; feasibility: sentences on what can or cannot hold; tightest: of each
     model the tightest parameter that can hold; warnings: sentences. What is not known (no scan was made, no lattice) is None or empty.
     """
@@ -36,6 +39,8 @@ class Plan:
     nodes: int | None = None
     combinations: int | None = None
     rows: int | None = None
+    nulls: Mapping[str, int] = field(default_factory=dict)
+    null_rows: int = 0
     unlisted: tuple[str, ...] = ()
     feasibility: tuple[str, ...] = ()
     tightest: tuple[str, ...] = ()
@@ -115,7 +120,7 @@ def _facts(plan: Plan) -> RenderableType:
         "models": [words.model(spec.model, {"column": spec.column, **spec.parameters}) for spec in policy.privacy],
         "counted": [f"persons, by column {column.name}" for column in policy.of_role("person")],
         "suppress": [limit],
-        "nulls": [policy.nulls],
+        "nulls": [_nulls(plan)],
         "lattice": [] if plan.nodes is None else [f"{counted(plan.nodes, 'node')}{best}"],
         "groups": [] if plan.combinations is None else [_groups(plan)],
         "tightest": plan.tightest,
@@ -124,6 +129,17 @@ def _facts(plan: Plan) -> RenderableType:
         "report": [without_secrets(policy.report)] if policy.report else [],
         "warnings": plan.warnings,
     })  # fmt: skip
+
+
+def _nulls(plan: Plan) -> str:
+    """What becomes of nulls among the quasi-identifiers, and how many rows that is about."""
+    if plan.policy.nulls == "suppress":
+        return f"suppress: {counted(plan.null_rows, 'row')} of the input"
+    if not plan.nulls:
+        return plan.policy.nulls
+    held = [f"{name} in {counted(rows, 'row')}" for name, rows in plan.nulls.items() if rows]
+    more = [f"{len(held) - MOST_NULLS} more columns"] if len(held) > MOST_NULLS else []
+    return f"{plan.policy.nulls}: {', '.join([*held[:MOST_NULLS], *more]) or 'none there'}"
 
 
 def _groups(plan: Plan) -> str:

@@ -29,14 +29,21 @@ def plain_console(file: TextIO) -> Console:
 
 
 def print_summary(
-    report: Report, file: TextIO, *, examples: Sequence[words.Example] = (), release: str | None = None, page: str | None = None
+    report: Report,
+    file: TextIO,
+    *,
+    examples: Sequence[words.Example] = (),
+    release: str | None = None,
+    page: str | None = None,
+    start_up: float | None = None,
 ) -> None:
-    """Print the summary: with colour and the terminal's width on a terminal, plain elsewhere. release, page: where they lie."""
+    """Print the summary: with colour and the terminal's width on a terminal, plain elsewhere. release, page: where they lie.
+    start_up: seconds that Spark took to start before the run."""
+    told = summary(report, examples=examples, release=release, page=page, start_up=start_up)
     if not getattr(file, "isatty", lambda: False)():
-        file.write(render_summary(report, examples=examples, release=release, page=page))
+        file.write(as_text(told))
         return
-    console = Console(file=file, highlight=False, emoji=False, markup=False)
-    show(console, summary(report, examples=examples, release=release, page=page))
+    show(Console(file=file, highlight=False, emoji=False, markup=False), told)
 
 
 def render_summary(
@@ -60,7 +67,12 @@ def show(console: Console, renderable: RenderableType) -> None:
 
 
 def summary(
-    report: Report, *, examples: Sequence[words.Example] = (), release: str | None = None, page: str | None = None
+    report: Report,
+    *,
+    examples: Sequence[words.Example] = (),
+    release: str | None = None,
+    page: str | None = None,
+    start_up: float | None = None,
 ) -> Group:
     """What rich shows: verdict, what was asked, columns with examples, classes, loss, audit, warnings, where things lie."""
     head = Text(words.verdict(report), style="bold green" if report.published else "bold red")
@@ -69,7 +81,7 @@ def summary(
         head,
         grid({"asked": words.asked(report)}),
         *([levels] if levels is not None else []),
-        grid(_figures(report)),
+        grid(_figures(report, start_up)),
         *places({"release": release, "report": page}),
     )
 
@@ -119,7 +131,7 @@ def _example(example: words.Example) -> str:
     return f"{before} (unchanged)" if before == after else f"{before} -> {after}"
 
 
-def _figures(report: Report) -> dict[str, list[str]]:
+def _figures(report: Report, start_up: float | None) -> dict[str, list[str]]:
     """The facts under their names; what is not known is left out."""
     out: dict[str, str | None] = {"suppressed": words.suppressed(report)}
     if report.output is not None:
@@ -136,7 +148,8 @@ def _figures(report: Report) -> dict[str, list[str]]:
             f"{counted(nodes.nodes, 'node')}: {nodes.checked:,} checked, {nodes.marked:,} marked, {nodes.pruned:,} pruned"
         )
     out["audit"] = None if report.audit is None else _audit(report.audit)
-    out["time"] = None if report.seconds is None else words.seconds(report.seconds)
+    before = "" if start_up is None else f", after {words.seconds(start_up)} to start Spark"
+    out["time"] = None if report.seconds is None else words.seconds(report.seconds) + before
     told = {name: [text] for name, text in out.items() if text is not None}
     told["warnings"] = [_cut(warning) for warning in report.warnings[:MOST_WARNINGS]]
     if len(report.warnings) > MOST_WARNINGS:

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from anon_spark import anonymize
 from anon_spark.domain.errors import ConfigurationError, DataError, InfeasibleError
+from anon_spark.job.check import check
 from anon_spark.job.run import run
 from jobs import class_sizes, policy, printed, quasi, released, tree
 
@@ -129,6 +130,9 @@ def test_nulls_can_fail_or_be_left_out(spark: SparkSession, tmp_path: Path) -> N
         assert release.report.input.rows == 10 and sum(class_sizes(release)) == 8
     with released(spark, rows, "age int, sex string", policy(columns, staging=tmp_path)) as release:
         assert sum(class_sizes(release)) == 10 and min(class_sizes(release)) >= 2
+    table = spark.createDataFrame(rows, "age int, sex string")
+    assert check(spark, policy(columns, staging=tmp_path, nulls="suppress"), table).null_rows == 2
+    assert check(spark, policy(columns, staging=tmp_path), table).nulls == {"age": 2, "sex": 0}
 
 
 def test_a_list_is_no_quasi_identifier_but_its_text_is(spark: SparkSession, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import dataclasses
 import io
 import re
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -111,8 +112,8 @@ def test_a_terminal_gets_colour_and_a_file_none() -> None:
     print_summary(REPORT, plain)
     assert plain.getvalue() == render_summary(REPORT) and not re.search(r"[ \t]\n", plain.getvalue())
     assert "\x1b" not in plain.getvalue() and plain.getvalue().startswith("Published: 32,397 rows")
-    print_summary(REPORT, terminal)
-    assert "Published" in terminal.getvalue()
+    print_summary(REPORT, terminal, start_up=6.25)
+    assert "Published" in terminal.getvalue() and "s, after 6.25 s to start Spark" in terminal.getvalue()
 
 
 def test_a_limit_that_is_no_decimal_is_told() -> None:
@@ -247,6 +248,18 @@ def test_a_plan_shows_what_a_run_would_do() -> None:
     ):
         assert told in lines, told
     assert "secret" not in text
+
+
+def test_a_plan_tells_what_becomes_of_nulls() -> None:
+    def told(asked: str, **more: Any) -> str:
+        text = " ".join(render_plan(Plan(policy=dataclasses.replace(POLICY, nulls=asked), types={}, **more)).split())
+        return text.partition(" nulls ")[2].partition(" output ")[0]
+
+    assert told("value") == "value"
+    assert told("value", nulls={"age": 0, "zip": 0}) == "value: none there"
+    assert told("value", nulls={"age": 1, "zip": 0, "birth": 1_200}) == "value: age in 1 row, birth in 1,200 rows"
+    assert told("value", nulls={f"c{i}": 2 for i in range(9)}).endswith("c5 in 2 rows, 3 more columns")
+    assert told("suppress", nulls={"age": 0}, null_rows=1_836) == "suppress: 1,836 rows of the input"
 
 
 def test_a_plan_without_input_and_output_is_for_the_caller() -> None:
