@@ -110,6 +110,8 @@ set_up() {
   fi
   # where matplotlib keeps its list of fonts: nothing outside this folder
   export MPLCONFIGDIR="$cache/matplotlib"
+  # compiled kernels, which two versions of numba in one folder would take from each other
+  export NUMBA_CACHE_DIR="$cache/numba${venv##*/}"
   export PATH="$venv/bin:$PATH" PYSPARK_PYTHON="$venv/bin/python" PYSPARK_DRIVER_PYTHON="$venv/bin/python"
 }
 

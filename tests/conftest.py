@@ -161,8 +161,9 @@ def spark(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         # Hive's metastore, embedded and in memory: what it refuses a catalogue of Spark's own may allow, not the other way round
         "spark.sql.catalogImplementation": "hive",
         "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:anon-spark-tests;create=true",
-        # no test runs long enough for Java's second compiler to pay
-        "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -Dderby.stream.error.file={tmp_path_factory.mktemp('derby') / 'log'}",
+        # what is run in a session of tests pays neither Java's second compiler nor threads that collect garbage
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "
+        f"-Dderby.stream.error.file={tmp_path_factory.mktemp('derby') / 'log'}",
     }
     if not request.config.getoption("--full") and request.config.getoption("markexpr") != "parity":
         settings |= QUICK

@@ -31,7 +31,7 @@ LONG = pytest.mark.long
         ("lattice", 64, [*SHAPES]),
         ("top-down", 64, [*SHAPES]),
         pytest.param("lattice", 0, [*SHAPES][::3], marks=LONG),
-        ("top-down", 0, [*SHAPES][::3]),
+        pytest.param("top-down", 0, [*SHAPES][::3], marks=LONG),
         pytest.param("lattice", 0, [*SHAPES], marks=LONG),
         pytest.param("top-down", 0, [*SHAPES], marks=LONG),
     ],

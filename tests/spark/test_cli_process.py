@@ -58,8 +58,8 @@ def ended(process: subprocess.Popen[bytes], folder: Path, code: int, text: str) 
     left = {str(path.relative_to(folder / "out")): path.read_text() for path in (folder / "out").rglob("*") if path.is_file()}
     assert left in ({}, OLD) and {path.name for path in (folder / "out").iterdir()} <= {"release"} and not (folder / "report").exists()
     assert {path.name for path in folder.iterdir()} <= {"in.csv", "job.yaml", "local", "out", "stderr", "stdout"}
-    for _ in range(100):
-        # the JVM ends a moment after its client, and then takes its spill with it
+    for _ in range(600):
+        # the JVM ends a moment after its client, on a busy machine a long one, and then takes its spill with it
         if not (folder / "local").exists() or not list((folder / "local").iterdir()):
             break
         time.sleep(0.1)

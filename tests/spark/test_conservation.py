@@ -94,6 +94,12 @@ def labelling(monkeypatch: pytest.MonkeyPatch, job: str, place: int, mutate: Mut
 
 
 SOME = ("two values of a column swapped", "a row lost")
+PUBLISHED = [
+    *(pytest.param(*JOBS[0], show, marks=pytest.mark.parity if show == "drop" else ()) for show in ("drop", "star")),
+    *(pytest.param(*JOBS[1], show, marks=pytest.mark.parity if show == "drop" else ()) for show in ("drop", "star")),
+    *(pytest.param(*job, show, marks=() if show == "star" else pytest.mark.long) for job in JOBS[2:] for show in ("drop", "star")),
+    *(pytest.param("lattice", 0, show, marks=() if show == "drop" else pytest.mark.long) for show in ("drop", "star")),
+]
 
 
 @pytest.mark.parametrize(
@@ -101,8 +107,8 @@ SOME = ("two values of a column swapped", "a row lost")
     [
         *(pytest.param(*JOBS[0], change, marks=pytest.mark.parity if change in SOME else ()) for change in CHANGES),
         *(pytest.param(*JOBS[1], change, marks=() if change in SOME else pytest.mark.long) for change in CHANGES),
-        *(pytest.param(*JOBS[2], change, marks=() if change in SOME else pytest.mark.long) for change in CHANGES),
-        *(pytest.param(*JOBS[3], change, marks=() if change in SOME else pytest.mark.long) for change in CHANGES),
+        *(pytest.param(*JOBS[2], change, marks=() if change == SOME[1] else pytest.mark.long) for change in CHANGES),
+        *(pytest.param(*JOBS[3], change, marks=() if change == SOME[0] else pytest.mark.long) for change in CHANGES),
     ],
 )
 def test_a_fault_of_the_labelling_is_refused(
@@ -134,8 +140,7 @@ def test_a_fault_in_cutting_out_the_release_is_refused(
     assert expected in refuses(spark, tmp_path, job, 64)
 
 
-@pytest.mark.parametrize("show", [pytest.param("drop", marks=pytest.mark.parity), "star"])
-@pytest.mark.parametrize(("job", "place"), [*JOBS, ("lattice", 0)])
+@pytest.mark.parametrize(("job", "place", "show"), PUBLISHED)
 def test_without_a_fault_all_is_published(spark: SparkSession, tmp_path: Path, job: str, place: int, show: str) -> None:
     rows = [*ROWS, (99, "z", "rare", -0.0, 43), (98, "y", None, float("nan"), 44), (97, None, None, None, 45)]
     columns = asked(tmp_path, job, place).columns

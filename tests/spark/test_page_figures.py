@@ -20,6 +20,11 @@ from jobs import policy, quasi
 pytestmark = pytest.mark.spark
 K = 4
 PLACES = [("lattice", 64), ("lattice", 0), ("top-down", 64), ("top-down", 0)]
+EVERY_COMMIT = ((0.0, "top-down", 64), (0.0, "lattice", 64), (0.05, "lattice", 0), (0.05, "top-down", 0), (0.05, "top-down", 64))
+CASES = [
+    pytest.param(*case, marks=[] if case in EVERY_COMMIT else [pytest.mark.long])
+    for case in ((limit, *place) for limit in (0.0, 0.05) for place in PLACES)
+]
 Run = tuple[Figures, list[tuple], list[Row], list[int]]
 
 
@@ -46,8 +51,7 @@ def drawn(spark: SparkSession, name: str, place: int, limit: float, show: str = 
     return caught[0], released, table, sizes
 
 
-@pytest.mark.parametrize(("name", "place"), PLACES)
-@pytest.mark.parametrize("limit", [0.0, 0.05])
+@pytest.mark.parametrize(("limit", "name", "place"), CASES)
 def test_what_is_drawn_is_what_is_there(spark: SparkSession, name: str, place: int, limit: float) -> None:
     compare(*drawn(spark, name, place, limit), name, place)
 

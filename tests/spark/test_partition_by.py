@@ -34,8 +34,7 @@ def rows() -> list[tuple]:
             for text in TEXTS for i in range(6)]  # fmt: skip
 
 
-@pytest.mark.parity
-@pytest.mark.parametrize("kind", ["parquet", "csv"])
+@pytest.mark.parametrize("kind", [pytest.param("parquet", marks=pytest.mark.parity), "csv"])
 def test_every_value_comes_back_from_its_directory_and_is_audited(spark: SparkSession, tmp_path: Path, kind: str) -> None:
     by = ["zip", ODD, "n", "born", "ok"]
     output = {"format": kind, "path": str(tmp_path / "out"), "partition_by": by}
@@ -60,8 +59,7 @@ def test_every_value_comes_back_from_its_directory_and_is_audited(spark: SparkSe
     assert moved.exit_code == 5 and "1 data file missing: 'zip=10/" in moved.stderr and "that it does not name: 'zip=010/" in moved.stderr
 
 
-@pytest.mark.parity
-@pytest.mark.parametrize("by", [["sex"], ["n", "sex"]])
+@pytest.mark.parametrize("by", [["sex"], pytest.param(["n", "sex"], marks=pytest.mark.parity)])
 def test_the_order_of_the_input_leaves_no_trace(spark: SparkSession, tmp_path: Path, by: list[str]) -> None:
     given = [(["f", "m", None][i % 3], i % 2, i) for i in range(600)]
     columns = [quasi("sex"), {"name": "n", "role": "insensitive"}, {"name": "m", "role": "insensitive"}]

@@ -30,7 +30,7 @@ from anon_spark.plans import table_risk as plans
 from anon_spark.plans.columns import raw_column
 from anon_spark.report.table_risk import RiskReport
 
-pytestmark = [pytest.mark.spark, pytest.mark.parity]
+pytestmark = pytest.mark.spark
 SCHEMA = "age int, pay double, zip string, born date, seen timestamp, sex string, illness string"
 QIS = ("age", "pay", "zip", "born", "seen", "sex")
 PLACES = [64, 0]
@@ -70,6 +70,7 @@ def without_times(report: RiskReport) -> dict[str, Any]:
     return {key: value for key, value in report.to_dict().items() if key not in ("started", "seconds")}
 
 
+@pytest.mark.parity
 def test_both_places_tell_what_plain_loops_count(spark: SparkSession, tmp_path: Path) -> None:
     table = rows()
     frame = spark.createDataFrame(table, SCHEMA)
@@ -127,6 +128,7 @@ def test_one_column_and_no_rows(spark: SparkSession, tmp_path: Path, place: int)
         risk_of(spark, asked, spark.createDataFrame([], "a string, b int"))
 
 
+@pytest.mark.parity
 def test_an_hour_that_comes_twice_is_one_value_as_it_is_to_the_deciders(spark: SparkSession, tmp_path: Path) -> None:
     before = spark.conf.get("spark.sql.session.timeZone")
     spark.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
@@ -191,6 +193,7 @@ def door(spark: SparkSession, tmp_path: Path) -> Door:
     return Door(tmp_path)
 
 
+@pytest.mark.parity
 def test_the_command_needs_roles_alone_and_writes_no_value(door: Door) -> None:
     told = door.call()
     assert told.exit_code == 0, told.output

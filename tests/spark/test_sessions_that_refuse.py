@@ -62,8 +62,9 @@ def people(spark: SparkSession) -> DataFrame:
     return spark.createDataFrame(rows, "age int, town string, illness string, id int")
 
 
-@pytest.mark.parametrize("place", [64, 0])
-@pytest.mark.parametrize("job", ["lattice", "top-down"])
+@pytest.mark.parametrize(
+    ("job", "place"), [("lattice", 64), ("lattice", 0), ("top-down", 64), pytest.param("top-down", 0, marks=pytest.mark.long)]
+)
 def test_a_job_runs_to_its_end_and_publishes_the_same(
     spark: SparkSession, tmp_path: Path, request: pytest.FixtureRequest, job: str, place: int
 ) -> None:

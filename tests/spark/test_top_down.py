@@ -136,8 +136,7 @@ def test_null_empty_and_the_word_null_are_three_values(spark: SparkSession, tmp_
         assert sum(class_sizes(release)) == 13 and min(class_sizes(release)) >= 3 and (" Oslo",) not in printed(release)
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("block", ["auto", 2])
+@pytest.mark.parametrize(("block", "place"), [("auto", 64), (2, 64), (2, 0), pytest.param("auto", 0, marks=pytest.mark.long)])
 def test_groups_do_not_know_the_partitions_of_the_input(
     spark: SparkSession, tmp_path: Path, place: int, block: int | str
 ) -> None:
@@ -161,7 +160,7 @@ def test_a_bound_of_few_rows_is_warned_of(spark: SparkSession, tmp_path: Path, p
         assert "102" not in told and ("[90, 102]", 5) in printed(release)
 
 
-@pytest.mark.parametrize("numeric", ["interval", "bounds"])
+@pytest.mark.parametrize("numeric", ["interval", pytest.param("bounds", marks=pytest.mark.long)])
 def test_a_row_like_no_other_is_left_out_where_that_loses_less(spark: SparkSession, tmp_path: Path, numeric: str) -> None:
     """C20: 101 rows, one of its own: never a class of one, and a warning of the total. Without a limit it drags another one to *."""
     rows = [(20, i) for i in range(100)] + [(90, 100)]

@@ -98,12 +98,14 @@ def holds(models: list[dict], values: Counter) -> bool:
     return True
 
 
+LONG = pytest.mark.long
 HERE, BLOCKS, ROWS = {"driver_megabytes": 64}, {"driver_megabytes": 0, "block_combinations": 10}, None
 """Where it is decided: in the driver process, in blocks of cells, in blocks of rows."""
 
 
 @pytest.mark.parametrize(
-    ("seed", "place"), [*((seed, HERE) for seed in range(5)), (1, BLOCKS), (3, BLOCKS), (0, ROWS), (3, ROWS)]
+    ("seed", "place"),
+    [*((seed, HERE) for seed in range(5)), (1, BLOCKS), (3, ROWS), *(pytest.param(*case, marks=LONG) for case in ((3, BLOCKS), (0, ROWS)))],
 )
 def test_a_release_is_what_was_asked(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, place: dict | None

@@ -142,8 +142,9 @@ def test_a_table_without_a_label_and_a_release_that_loses_nothing(spark: SparkSe
         assert not any(name == "class label" for name, _, _ in utility_lines(release.report.utility))
 
 
-@pytest.mark.parametrize("place", [64, 0])
-@pytest.mark.parametrize("job", ["lattice", "top-down"])
+@pytest.mark.parametrize(
+    ("job", "place"), [("lattice", 64), ("top-down", 64), ("lattice", 0), pytest.param("top-down", 0, marks=pytest.mark.long)]
+)
 def test_the_risk_before_and_after(spark: SparkSession, job: str, place: int) -> None:
     table = rows()
     raw = Counter(row[:3] for row in table).values()
