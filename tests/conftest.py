@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gzip
 import os
+import shutil
+import subprocess
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -36,6 +39,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "postgresql: starts a PostgreSQL server; left out where it, its JDBC driver or pg8000 is absent")
     config.addinivalue_line("markers", "browser: opens the page in Chromium; left out where there is none, or no matplotlib to draw")
     config.addinivalue_line("markers", "kernel: runs a notebook in a kernel; left out where nbclient or ipykernel is absent")
+    config.addinivalue_line("markers", "mount: mounts a small file system; left out where that is not allowed")
     config.addinivalue_line("markers", "spark: needs a Spark session")
     config.addinivalue_line("markers", "parity: run again over Spark Connect and on PySpark 3.5 by scripts/parity")
     config.addinivalue_line("markers", "long: a long count, run by scripts/test --full alone")
@@ -59,6 +63,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         "postgresql": f"need PostgreSQL ({lacking} is absent)" if lacking else None,
         "browser": f"open the page in a browser ({no_browser} is absent)" if no_browser else None,
         "kernel": f"run a notebook in a kernel ({no_kernel} is absent)" if no_kernel else None,
+        "mount": None if may_mount() else "mount a file system (which is not allowed here)",
         "long": None if full else "take long (--full runs them)",
     }
     kept: list[pytest.Item] = []
@@ -73,6 +78,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if out:
         config.hook.pytest_deselected(items=out)
         items[:] = kept
+
+
+def may_mount() -> bool:
+    """Whether a file system in memory can be mounted."""
+    if os.name != "posix" or os.geteuid() != 0 or shutil.which("mount") is None:
+        return False
+    with tempfile.TemporaryDirectory() as place:
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "tmpfs", place], capture_output=True).returncode == 0
+        if mounted:
+            subprocess.run(["umount", place], check=True)
+    return mounted
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from anon_spark.domain.errors import OutputHeldError
@@ -33,7 +33,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Claim:
-    """A run's claim on the output ``target``, which its messages call ``name``, by its ``key``."""
+    """A run's claim on the output ``target``, which its messages call ``name``, by its ``key``.
+
+    torn: set once a sign of life could not be written (a full disk): the file may be empty since then, and is this run's all the same.
+    """
 
     files: Files
     target: str
@@ -41,6 +44,7 @@ class Claim:
     where: str
     key: str = "output.path"
     name: str = ""
+    torn: threading.Event = field(default_factory=threading.Event, compare=False, repr=False)
 
     @property
     def path(self) -> str:
@@ -51,8 +55,13 @@ class Claim:
     def take(self) -> None:
         """Make the file. Raises OutputHeldError where a run that lives has made one."""
         for _ in range(TRIES):
-            if self.files.create(self.path, self._text()):
-                return
+            try:
+                if self.files.create(self.path, self._text()):
+                    return
+            except FILE_ERRORS:
+                # it may have been made before the answer was lost
+                self.leave()
+                raise
             self._judge()
         raise OutputHeldError(self._told({}))
 
@@ -60,21 +69,26 @@ class Claim:
         """Raises OutputHeldError where this run holds the output no more."""
         with file_faults(self.where, self.key, "its claim could not be read"):
             holder = self._holder(self.path)
-        if holder.get("run") != self.release_id:
+        if not self._is_ours(holder):
             raise OutputHeldError(self._told(holder))
 
     def beat(self, stop: threading.Event) -> None:
         """Signs of life until stopped."""
         while not stop.wait(BEAT):
-            with suppress(*FILE_ERRORS):
-                if self._holder(self.path).get("run") == self.release_id:
+            try:
+                if self._is_ours(self._holder(self.path)):
                     self.files.write(self.path, self._text())
+            except FILE_ERRORS:
+                self.torn.set()
 
     def leave(self) -> None:
         """Remove the file, if it is this run's."""
         with suppress(*FILE_ERRORS):
-            if self._holder(self.path).get("run") == self.release_id:
+            if self._is_ours(self._holder(self.path)):
                 self.files.delete(self.path)
+
+    def _is_ours(self, holder: dict[str, object]) -> bool:
+        return holder.get("run") == self.release_id or (not holder and self.torn.is_set())
 
     def lives(self) -> bool:
         """Whether a run that lives has made the file."""

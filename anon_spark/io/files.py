@@ -28,6 +28,7 @@ class Files(Protocol):
     """What is needed of a file system. Paths are as configured; every method raises one of FILE_ERRORS on failure.
 
     local: the path on this machine, absolute, None where the file system is elsewhere; exists: a link that leads nowhere does, too;
+    exchange: gives two directories each other's names in one step and tells whether it did; where it can't, nothing has happened;
     create: makes a file where none is and tells whether it did; changed: seconds, by the file system's own clock; names: of what
     lies in a directory; delete_empty: a directory, if nothing is in it, and never raises; tree: path below a directory -> bytes, of every
     file in it at any depth; digest: the SHA-256 of a file, read in pieces, in hexadecimal.
@@ -37,6 +38,7 @@ class Files(Protocol):
     def exists(self, path: str) -> bool: ...
     def is_file(self, path: str) -> bool: ...
     def rename(self, source: str, target: str) -> None: ...
+    def exchange(self, one: str, other: str) -> bool: ...
     def delete(self, path: str) -> None: ...
     def write(self, path: str, text: str) -> None: ...
     def create(self, path: str, text: str) -> bool: ...
@@ -102,6 +104,9 @@ class _HadoopFiles:
         if self._fs.exists(self._path(target)) or not self._fs.rename(self._path(source), self._path(target)):
             raise PlatformError(f"{target}: a directory could not be renamed to this path; is it being written by another run?")
 
+    def exchange(self, one: str, other: str) -> bool:
+        return False
+
     def delete(self, path: str) -> None:
         self._fs.delete(self._path(path), True)
 
@@ -115,7 +120,11 @@ class _HadoopFiles:
             if self.exists(path):
                 return False
             raise
-        self._put(stream, text)
+        try:
+            self._put(stream, text)
+        except BaseException:
+            self.delete(path)
+            raise
         return True
 
     def _put(self, stream: Any, text: str) -> None:
@@ -183,6 +192,9 @@ class _ArrowFiles:
                 f"{target}: appeared while the release was being put in place; is it being written by another run?"
             )
         self._fs.move(self._path(source), self._path(target))
+
+    def exchange(self, one: str, other: str) -> bool:
+        return False
 
     def delete(self, path: str) -> None:
         if not self.exists(path):

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import hashlib
 import os
 import shutil
 from typing import Any
 
 from anon_spark.domain.errors import PlatformError
+
+_HERE, _EXCHANGE = -100, 2
+"""Linux's AT_FDCWD and RENAME_EXCHANGE."""
 
 
 class LocalFiles:
@@ -39,6 +43,14 @@ class LocalFiles:
             )
         os.rename(self.local(source), self.local(target))
 
+    def exchange(self, one: str, other: str) -> bool:
+        libc = ctypes.CDLL(None)
+        if not hasattr(libc, "renameat2"):
+            return False
+        names = [ctypes.c_char_p(os.fsencode(self.local(path))) for path in (one, other)]
+        # any refusal is taken for that of a file system which has no such step: renames one by one tell what else is wrong
+        return int(libc.renameat2(_HERE, names[0], _HERE, names[1], ctypes.c_uint(_EXCHANGE))) == 0
+
     def delete(self, path: str) -> None:
         own = self.local(path)
         while self.exists(path):
@@ -57,10 +69,16 @@ class LocalFiles:
     def create(self, path: str, text: str) -> bool:
         os.makedirs(os.path.dirname(self.local(path)), exist_ok=True)
         try:
-            with open(self.local(path), "xb") as file:
-                file.write(text.encode())
+            made = os.open(self.local(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         except FileExistsError:
             return False
+        try:
+            with open(made, "wb") as file:
+                file.write(text.encode())
+        except OSError:
+            # on a full disk: an empty file would be taken for what another is writing
+            os.unlink(self.local(path))
+            raise
         return True
 
     def read(self, path: str) -> str:

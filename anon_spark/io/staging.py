@@ -72,15 +72,18 @@ def inside(staging: str) -> str:
 def put_in_place(files: Files, staging: str, sink: Sink, where: str) -> None:
     """Make the staged release the published one, and remove the staging directory.
 
-    With ``overwrite`` the old release is moved into the staging directory first and brought back on failure.
+    With ``overwrite`` the two change places in one step where the file system has it (Linux, on its disks). Elsewhere the old release is
+    moved into the staging directory first, and brought back on failure: for that moment there is none.
     """
     staged, target = inside(staging), str(sink.path).rstrip("/")
     refuse_existing(files, sink, where)
     with file_faults(where, "output.path", "the release could not be put in place"):
         try:
-            if files.exists(target):
-                files.rename(target, aside(staging))
-            files.rename(staged, target)
+            taken = files.exists(target)
+            if not (taken and files.exchange(staged, target)):
+                if taken:
+                    files.rename(target, aside(staging))
+                files.rename(staged, target)
         except BaseException:
             bring_back(files, staging, target)
             raise

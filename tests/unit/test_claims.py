@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -9,14 +10,16 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import IO, Any
 from uuid import uuid4
 
 import pytest
 from local_files import local
 
-from anon_spark.domain.errors import OutputHeldError
-from anon_spark.io import claims
+from anon_spark.domain.errors import OutputHeldError, PlatformError
+from anon_spark.io import claims, local_files
 from anon_spark.io.claims import Claim, held
+from anon_spark.io.local_files import LocalFiles
 from anon_spark.io.staging import inside, staging_of
 
 
@@ -115,6 +118,64 @@ def test_signs_of_life(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
                 break
             time.sleep(0.02)
         assert os.stat(own.path).st_mtime > 0
+
+
+def test_a_full_disk_takes_no_claim_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sign of life that can't be written empties the file: the run holds it all the same, writes it again when it can, and leaves it."""
+    monkeypatch.setattr(claims, "BEAT", 0.02)
+    own, real, full, torn = claim(tmp_path), LocalFiles.write, threading.Event(), threading.Event()
+
+    def write(self: LocalFiles, path: str, text: str) -> None:
+        real(self, path, "" if full.is_set() else text)
+        if full.is_set():
+            torn.set()
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(LocalFiles, "write", write)
+    full.set()
+    with held(own):
+        assert torn.wait(5) and own.torn.wait(5) and Path(own.path).read_text() == ""
+        own.confirm()
+        full.clear()
+        for _ in range(200):
+            if Path(own.path).read_text():
+                break
+            time.sleep(0.02)
+        assert json.loads(Path(own.path).read_text())["run"] == own.release_id
+        full.set()
+        torn.clear()
+        assert torn.wait(5)
+    assert contents(tmp_path) == set()
+
+
+def test_a_claim_that_could_not_be_written_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full(io.BytesIO):
+        def write(self, text: Any) -> int:
+            raise OSError(28, "No space left on device")
+
+    def opened(file: str | int, mode: str) -> IO[bytes]:
+        if isinstance(file, str):
+            return open(file, mode)
+        os.close(file)
+        return Full()
+
+    monkeypatch.setattr(local_files, "open", opened, raising=False)
+    with pytest.raises(PlatformError, match="it could not be claimed"), held(claim(tmp_path)):
+        raise AssertionError("it was claimed")
+    assert contents(tmp_path) == set()
+
+
+def test_a_claim_whose_making_was_not_confirmed_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = LocalFiles.create
+
+    def create(self: LocalFiles, path: str, text: str) -> bool:
+        real(self, path, text)
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(LocalFiles, "create", create)
+    with pytest.raises(PlatformError, match="it could not be claimed"), held(claim(tmp_path)):
+        raise AssertionError("it was claimed")
+    assert contents(tmp_path) == set()
 
 
 def test_a_run_that_lost_its_claim_does_not_publish_and_leaves_the_others(tmp_path: Path) -> None:

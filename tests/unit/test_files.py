@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,10 +21,10 @@ from anon_spark.job.output import Output, report_files
 
 
 class Failing:
-    """Files of which one call, counted from 0, fails before or after it has done its work."""
+    """Files of which one call, counted from 0, fails before or after it has done its work. at_once: two directories can change places."""
 
-    def __init__(self, files: Files, at: int, error: BaseException, after: bool):
-        self._files, self._left, self._error, self._after = files, at, error, after
+    def __init__(self, files: Files, at: int, error: BaseException, after: bool, at_once: bool = False):
+        self._files, self._left, self._error, self._after, self._at_once = files, at, error, after, at_once
 
     def _do(self, name: str, *arguments: str) -> bool:
         self._left -= 1
@@ -40,6 +43,9 @@ class Failing:
 
     def rename(self, source: str, target: str) -> None:
         self._do("rename", source, target)
+
+    def exchange(self, one: str, other: str) -> bool:
+        return self._at_once and self._do("exchange", one, other)
 
     def delete(self, path: str) -> None:
         self._do("delete", path)
@@ -75,6 +81,31 @@ def test_a_release_takes_its_place_and_nothing_else_is_left(tmp_path: Path, old:
     assert held(tmp_path) == {"release/part": "new"} and len(list(tmp_path.iterdir())) == 1
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such step")
+def test_two_directories_change_places_in_one_step(tmp_path: Path) -> None:
+    files = local(tmp_path)
+    for name in ("one", "other"):
+        files.write(str(tmp_path / name / "part"), name)
+    seen: list[dict[str, str]] = []
+    stop = threading.Event()
+
+    def watch() -> None:
+        while not stop.is_set():
+            with contextlib.suppress(FileNotFoundError):
+                (tmp_path / "one/part").read_text()
+                continue
+            seen.append({})
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    for _ in range(201):
+        assert files.exchange(str(tmp_path / "one"), f"file:{tmp_path}/other")
+    stop.set()
+    watcher.join()
+    assert held(tmp_path) == {"one/part": "other", "other/part": "one"} and seen == []
+    assert not files.exchange(str(tmp_path / "one"), str(tmp_path / "none")) and held(tmp_path)["one/part"] == "other"
+
+
 def test_what_is_there_is_not_overwritten_unasked(tmp_path: Path) -> None:
     given = prepared(tmp_path, old=True)
     sink = Sink(path=given.sink.path, mode="error")
@@ -96,13 +127,14 @@ def attempts() -> Iterator[tuple[bool, int, BaseException, bool]]:
                     yield old, at, error, after
 
 
+@pytest.mark.parametrize("at_once", [False, True])
 @pytest.mark.parametrize(("old", "at", "error", "after"), list(attempts()))
 def test_a_failure_at_any_call_leaves_one_whole_release(
-    tmp_path: Path, old: bool, at: int, error: BaseException, after: bool, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, old: bool, at: int, error: BaseException, after: bool, at_once: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job, "QUIET", 0)
     given = prepared(tmp_path, old)
-    faulty = Output(given.sink, given.staging, Failing(given.files, at, error, after), False, "job.yaml")
+    faulty = Output(given.sink, given.staging, Failing(given.files, at, error, after, at_once), False, "job.yaml")
     try:
         faulty.publish()
         published = True
@@ -115,7 +147,7 @@ def test_a_failure_at_any_call_leaves_one_whole_release(
     if published:
         assert content.pop("release/part") == "new"
         # what could not be removed is the old release, hidden and whole
-        assert set(content) <= {".anon-spark-release-id/old/part"}
+        assert set(content) <= {f".anon-spark-release-id/{'release' if at_once else 'old'}/part"}
     else:
         allowed = [{"release/part": "old"}] if old else [{}]
         # the call had done its work, or an interruption came when all was done but tidying: the new one is there, and whole
