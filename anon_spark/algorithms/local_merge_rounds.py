@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +14,7 @@ from anon_spark.algorithms.local_merge import NEAREST, Classes, breaking, classe
 from anon_spark.algorithms.local_repair import none_found
 from anon_spark.domain.errors import NoneFoundError
 from anon_spark.domain.problem import Problem
+from anon_spark.kernels.shared import shared
 from anon_spark.models.base import Model
 from anon_spark.models.registry import models_of
 from anon_spark.plans import blocks as plans
@@ -43,13 +43,15 @@ class Merged:
         return last if self.moves is None else plans.renamed(last, self.moves)
 
 
-def merge_across(problem: Problem, last: DataFrame, kept: Materialised, driver_bytes: int) -> Merged:
+def merge_across(problem: Problem, groups: DataFrame, last: DataFrame, kept: Materialised, driver_bytes: int) -> Merged:
     """Groups of the last pass as classes that all hold.
+
+    groups: as ``plans.groups_of`` gives them; last: __anon_group, __anon_v0.., __anon_held of their rows.
 
     Raises NoneFoundError where all classes as one still break what merges were to mend, or where more classes would have to be looked
     at than ``driver_bytes`` allow.
     """
-    stage = _Stage(problem, last, kept, driver_bytes)
+    stage = _Stage(problem, groups, last, kept, driver_bytes)
     told: list[str] = []
     count = FIRST_NEAREST
     while True:
@@ -65,13 +67,13 @@ def merge_across(problem: Problem, last: DataFrame, kept: Materialised, driver_b
 class _Stage:
     """Classes and the map from groups to them, as of a round."""
 
-    def __init__(self, problem: Problem, last: DataFrame, kept: Materialised, driver_bytes: int):
+    def __init__(self, problem: Problem, groups: DataFrame, last: DataFrame, kept: Materialised, driver_bytes: int):
         self.problem, self.last, self.kept = problem, last, kept
         self.columns, self.sensitive = len(problem.hierarchies), len(problem.sensitive)
         self.models: Sequence[Model] = models_of(problem)
         self.most = max(driver_bytes // BYTES_A_CLASS, 2)
         self.moves: DataFrame | None = None
-        self._take(plans.groups_of(last, self.columns))
+        self._take(groups)
 
     def broken(self) -> Classes | None:
         """The classes that break a model; None where none needs looking at."""
@@ -87,7 +89,7 @@ class _Stage:
 
     def mended(self, broken: Classes, count: int) -> dict[int, int]:
         """Merges of breaking classes with some of their nearest ``count`` each."""
-        search = partial(nearest, problem=self.problem, sought=broken, count=count)
+        search = shared(nearest, problem=self.problem, sought=broken, count=count)
         frame = self.classes.drop(plans.MEMBERS).mapInArrow(search, NEAREST)
         near = F.slice(F.sort_array(F.collect_list(F.struct("added", "other"))), 1, count)
         others = frame.groupBy("group").agg(near.alias("near")).select(F.explode("near.other").alias("other")).distinct()
@@ -106,7 +108,7 @@ class _Stage:
         self._take(plans.merged(self.classes, moved, self.columns))
 
     def _take(self, groups: DataFrame) -> None:
-        worker = partial(looked, problem=self.problem)
+        worker = shared(looked, problem=self.problem)
         self.classes = self.kept.keep(plans.classes_of(groups, worker, self.columns), "classes")
         united, doubted = (F.count(F.when(test, 1)) for test in (F.size(plans.MEMBERS) > 1, self._doubt()))
         counts = fetch_row(self.classes.agg(united.alias("united"), doubted.alias("doubted")))

@@ -39,7 +39,8 @@ DROPPED = "The suppressed rows do not hold every model as a class: they are drop
 class Plan:
     """What was decided. label: puts its labels on the rows of the table; star: whether suppressed rows print the root; examples: a
     few values with their labels; warnings: of what the release will show; boxes: what it prints, where that is known in this process;
-    groups: its boxes on Spark (``plans.box_marginals``), where a local recoding was decided there."""
+    groups: its boxes on Spark (``plans.box_marginals``), where a local recoding was decided there; raw_sizes: how many raw combinations
+    have how many rows (size, classes), where those who decided counted them."""
 
     recoding: Recoding
     label: Callable[[DataFrame], Labelled]
@@ -48,6 +49,7 @@ class Plan:
     warnings: tuple[str, ...] = ()
     boxes: Callable[[], PrintedBoxes] | None = None
     groups: DataFrame | None = None
+    raw_sizes: DataFrame | None = None
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ def stage(
     labelled = plan.label(with_own(table, bound))
     raws, labels = dict(zip(bound.names, labelled.raws, strict=True)), dict(zip(bound.names, labelled.labels, strict=True))
     kinds = {raw.name: raw.kind for raw in bound.quasi_identifiers}
-    frame, outside = containment(labelled.frame, policy, raws, labels, kinds)
+    frame, outside = containment(labelled.frame, policy, raws, labels, kinds, labelled.read)
     texts = [*[F.col(raw) for raw in labelled.raws], *[raw.text for raw in bound.grouped]]
     scan = Observation("anon-spark scan")
     labelled = replace(labelled, frame=frame)
