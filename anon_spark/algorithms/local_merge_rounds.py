@@ -18,7 +18,7 @@ from anon_spark.kernels.shared import shared
 from anon_spark.models.base import Model
 from anon_spark.models.registry import models_of
 from anon_spark.plans import blocks as plans
-from anon_spark.plans.block_lines import BROKEN, GROUP
+from anon_spark.plans.block_lines import BROKEN, GROUP, MEMBERS
 from anon_spark.plans.fetch import fetch_arrow, fetch_row
 from anon_spark.plans.local import local_table
 from anon_spark.plans.materialise import Materialised
@@ -84,13 +84,13 @@ class _Stage:
 
     def _doubt(self) -> Column:
         """Whether a class must be looked at: its block left it broken, or unions do not keep a model and it is one."""
-        united = F.size(plans.MEMBERS) > 1
+        united = F.size(MEMBERS) > 1
         return F.col(BROKEN) if all(model.union_closed for model in self.models) else F.col(BROKEN) | united
 
     def mended(self, broken: Classes, count: int) -> dict[int, int]:
         """Merges of breaking classes with some of their nearest ``count`` each."""
         search = shared(nearest, problem=self.problem, sought=broken, count=count)
-        frame = self.classes.drop(plans.MEMBERS).mapInArrow(search, NEAREST)
+        frame = self.classes.drop(MEMBERS).mapInArrow(search, NEAREST)
         near = F.slice(F.sort_array(F.collect_list(F.struct("added", "other"))), 1, count)
         others = frame.groupBy("group").agg(near.alias("near")).select(F.explode("near.other").alias("other")).distinct()
         numbers = np.union1d(broken.number, fetch_arrow(others)["other"].to_numpy().astype(np.int64))
@@ -110,7 +110,7 @@ class _Stage:
     def _take(self, groups: DataFrame) -> None:
         worker = shared(looked, problem=self.problem)
         self.classes = self.kept.keep(plans.classes_of(groups, worker, self.columns), "classes")
-        united, doubted = (F.count(F.when(test, 1)) for test in (F.size(plans.MEMBERS) > 1, self._doubt()))
+        united, doubted = (F.count(F.when(test, 1)) for test in (F.size(MEMBERS) > 1, self._doubt()))
         counts = fetch_row(self.classes.agg(united.alias("united"), doubted.alias("doubted")))
         self.doubted = int(counts["doubted"])
         if counts["united"]:
@@ -134,7 +134,7 @@ class _Stage:
                 f"{count} groups would have to be merged across blocks, and settings.driver_megabytes leaves room for {self.most}; "
                 "raise it, or settings.block_combinations, or ask for less"
             )
-        frame = self.classes.drop(plans.MEMBERS).join(F.broadcast(chosen), GROUP, "left_semi")
+        frame = self.classes.drop(MEMBERS).join(F.broadcast(chosen), GROUP, "left_semi")
         lines = self.last if self.moves is None else plans.renamed(self.last, self.moves)
         held = fetch_arrow(plans.histograms(lines, chosen, self.sensitive))
         return classes_from(fetch_arrow(frame), held, self.columns, self.sensitive)

@@ -46,10 +46,15 @@ Printed = str | tuple[str, str, str]
 """Name of a label's column, or under ``numeric: bounds`` of those of its low end, its high end and whether it is null."""
 
 
+def label_text(place: int) -> str:
+    """The column of a quasi-identifier's label as text."""
+    return f"{HELPER}label_{place}"
+
+
 def read_labels(df: DataFrame, policy: Policy, label: Mapping[str, Printed], kinds: Mapping[str, str]) -> DataFrame:
     """df with columns ``__audit_...`` of what ``containment`` reads in its labels: for frames of classes, whose rows come later."""
     for place, column in enumerate(policy.quasi_identifiers):
-        printed = f"{HELPER}label_{place}"
+        printed = label_text(place)
         df = df.withColumn(printed, _shown(df, label[column.name], column, policy))
         if prints_ranges(column.hierarchy, policy):
             df, read = with_ends(df, printed, printed)
@@ -76,7 +81,7 @@ def containment(
         raise InternalError(f"a column that begins with {HELPER} is in the way of the audit")
     outside: SparkColumn = F.lit(0)
     for place, column in enumerate(policy.quasi_identifiers):
-        value, printed = f"{HELPER}raw_{place}", f"{HELPER}label_{place}"
+        value, printed = f"{HELPER}raw_{place}", label_text(place)
         shown = {} if read else {printed: _shown(df, label[column.name], column, policy)}
         df = df.withColumns({value: _text(named(raw[column.name]), column), **shown})
         df, under = _under(df, column, place, _kind(column, kinds[column.name]), policy, read)
@@ -107,7 +112,7 @@ def _under(
     df: DataFrame, column: Column, place: int, kind: str, policy: Policy, is_read: bool
 ) -> tuple[DataFrame, SparkColumn]:
     """(df, whether a value that is not null lies under a label that is not the root)."""
-    value, printed = f"{HELPER}raw_{place}", f"{HELPER}label_{place}"
+    value, printed = f"{HELPER}raw_{place}", label_text(place)
     hierarchy = column.hierarchy
     if prints_ranges(hierarchy, policy):
         df, read = (df, read_before(printed)) if is_read else with_ends(df, printed, printed)

@@ -16,7 +16,7 @@ from anon_spark.algorithms.local_blocks import decide_blocks
 from anon_spark.algorithms.local_recoding import MANY, decide_local
 from anon_spark.algorithms.local_rows import decide_rows
 from anon_spark.algorithms.local_summary import summarise
-from anon_spark.audit.containment import read_labels
+from anon_spark.audit.containment import label_text, read_labels
 from anon_spark.domain.policy import Policy
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import LocalSummary
@@ -39,7 +39,7 @@ from anon_spark.plans.lookups import BROADCAST_VALUES
 from anon_spark.plans.materialise import Materialised
 from anon_spark.plans.publish import Labelled, Printed
 from anon_spark.plans.publish_local import LocalRecodingTables, label_groups, label_names, labelled_rows, typed
-from anon_spark.plans.row_blocks import carried, printed_fields, raw_sizes, rows_apart, rows_of, travels
+from anon_spark.plans.row_blocks import carried, raw_sizes, rows_apart, rows_of, travels
 from anon_spark.report.words import Example
 
 LARGEST_CELL = 10_000
@@ -159,10 +159,10 @@ def _with_rows(
         _block_combinations(policy), kept, _driver_bytes(policy),
     )  # fmt: skip
     boxes = kept.keep(found.boxes, "boxes")
-    labelled = _apart(policy, bound, problem, found.lines, table.schema, columns, printed)
+    labelled, texts = _apart(policy, bound, problem, found.lines, table.schema, columns, printed)
     return _Found(
         found.summary,
-        lambda _: labelled_rows(labelled, bound.quasi_identifiers, printed),
+        lambda _: labelled_rows(labelled, bound.quasi_identifiers, texts),
         (),
         rare_bounds_there(problem, boxes),
         groups=boxes,
@@ -173,14 +173,19 @@ def _with_rows(
 def _apart(
     policy: Policy, bound: BoundSchema, problem: Problem, lines: DataFrame, schema: T.StructType, columns: Sequence[str],
     printed: Sequence[Printed],
-) -> DataFrame:  # fmt: skip
-    """The rows of the groups. What a group prints is turned into values, and read for the containment check, once for all its rows."""
+) -> tuple[DataFrame, tuple[Printed, ...]]:  # fmt: skip
+    """The rows of the groups, and the names of what these print. What a group prints is turned into values, and read for the containment
+    check, once for all its rows."""
     inside = lines.columns
     kinds = {raw.name: raw.kind for raw in bound.quasi_identifiers}
     labels = dict(zip(bound.names, printed, strict=True))
     read = read_labels(typed(lines, printed, bound.quasi_identifiers, schema), policy, labels, kinds)
-    shown = [*[field.name for field in printed_fields(printed)], *[name for name in read.columns if name not in inside]]
-    return rows_apart(read, shown, len(problem.hierarchies), len(problem.sensitive), columns)
+    # a label is its own text: it goes with its rows once
+    bounds = [part for name in printed if not isinstance(name, str) for part in name]
+    shown = [*bounds, *[name for name in read.columns if name not in inside]]
+    labelled = rows_apart(read, shown, len(problem.hierarchies), len(problem.sensitive), columns)
+    texts = tuple(label_text(place) if isinstance(name, str) else name for place, name in enumerate(printed))
+    return labelled, texts
 
 
 def _by_cell(policy: Policy, bound: BoundSchema, tables: LocalRecodingTables) -> Callable[[DataFrame], Labelled]:
