@@ -24,7 +24,6 @@ cores, retries or the order of the input. Nothing random is used.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -37,6 +36,7 @@ from anon_spark.algorithms.local_merge_rounds import merge_across
 from anon_spark.algorithms.local_recoding import SWIFT
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import LocalSummary
+from anon_spark.kernels.shared import shared
 from anon_spark.models.base import Whole
 from anon_spark.plans import blocks as plans
 from anon_spark.plans.block_lines import GROUP, SIZE, high_names, low_names
@@ -91,7 +91,7 @@ def decide_blocks(
     coded = plans.coded(cells, problem.hierarchies, problem.values)
     last = kept.keep(_passes(plans.lines(coded, d, s), problem, found), "grouped-lines")
     blocks, told = block_figures(last)
-    merged = merge_across(problem, last, kept, driver_bytes)
+    merged = merge_across(problem, plans.groups_of(last, d), last, kept, driver_bytes)
     boxes = merged.classes.select(GROUP, *low_names(d), *high_names(d), SIZE)
     parts = plans.parts_of(merged.lines(last), coded, d, s, found.tasks)
     strategy = QUICK if found.quick else ONE if len(found.trees) == 1 else THOROUGH
@@ -103,8 +103,8 @@ def _passes(lines: DataFrame, problem: Problem, found: Borders) -> DataFrame:
     d, s = len(problem.hierarchies), len(problem.sensitive)
     nexts = [*found.trees[1:], None]
     works = [Pass(problem, most, following, found.quick) for most, following in zip(found.sizes, nexts, strict=True)]
-    frame = plans.routed(lines, partial(routed, work=works[0], tree=found.trees[0]), d, s)
+    frame = plans.routed(lines, shared(routed, work=works[0], tree=found.trees[0]), d, s)
     for turn, work in enumerate(works):
-        worker = partial(later_pass if turn else first_pass, work=work)
+        worker = shared(later_pass if turn else first_pass, work=work)
         frame = plans.passed(frame, worker, d, s, found.tasks, first=turn == 0, last=work.next is None)
     return frame

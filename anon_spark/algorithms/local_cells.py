@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +18,7 @@ from anon_spark.kernels.local.cuts import axes_of, cut_blocks
 from anon_spark.kernels.local.improve import Parts
 from anon_spark.kernels.local.swift import swift
 from anon_spark.kernels.local.tree import Tree
+from anon_spark.kernels.rollup import mixed_key
 from anon_spark.models.registry import models_of
 from anon_spark.plans.block_lines import GROUP, HELD, ROWS, code_names, value_names
 
@@ -60,14 +61,28 @@ class Cells:
 def cells_of(table: pa.Table, codes: Sequence[str], values: Sequence[str]) -> tuple[Cells, np.ndarray]:
     """The cells of a run of lines, and the cell of each line."""
     lines = lines_of(table, [*codes, *values], np.int32)
-    order = np.lexsort(lines.T[::-1])
-    new = np.r_[True, (lines[order][1:] != lines[order][:-1]).any(axis=1)]
+    cells, place = cells_in(lines, len(codes), lines_of(table, [HELD], np.int64)[:, 0])
+    if GROUP not in table.column_names:
+        return cells, place
+    # Raw values may be alike as codes: then the lines of a cell are parts of it even before it has groups.
+    whole = np.empty(len(cells.rows), np.int64)
+    whole[place[::-1]] = lines_of(table, [ROWS], np.int64)[::-1, 0]
+    return replace(cells, whole=whole), place
+
+
+def cells_in(lines: np.ndarray, quasi: int, held: np.ndarray | None) -> tuple[Cells, np.ndarray]:
+    """The cells of lines (n, c) of codes, ``quasi`` columns of them, and sensitive numbers, and the cell of each line.
+
+    held: (n,) rows of each; None: one each.
+    """
+    key, _ = mixed_key(list(lines.T))
+    order = np.argsort(key, kind="stable")
+    new = np.r_[True, key[order[1:]] != key[order[:-1]]]
     place = np.empty(len(order), np.int64)
     place[order] = np.cumsum(new) - 1
-    rows = np.bincount(place, lines_of(table, [HELD], np.int64)[:, 0]).astype(np.int64)
-    # Raw values may be alike as codes: then the lines of a cell are parts of it even before it has groups.
-    whole = rows if GROUP not in table.column_names else lines_of(table, [ROWS], np.int64)[order[new], 0]
-    return _pooled(lines[order[new], : len(codes)], lines[order[new], len(codes) :], rows, whole), place
+    rows = np.bincount(place, held).astype(np.int64)
+    first = lines[order[new]]
+    return _pooled(first[:, :quasi], first[:, quasi:], rows, rows), place
 
 
 def _pooled(codes: np.ndarray, sensitive: np.ndarray, rows: np.ndarray, whole: np.ndarray) -> Cells:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from pyspark.sql import DataFrame
 
 from anon_spark.algorithms.local_merge import all_summed, summed
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import LocalSummary
+from anon_spark.kernels.shared import shared
 from anon_spark.metrics.box_sums import losses_of
 from anon_spark.plans import blocks as plans
 from anon_spark.plans.fetch import fetch_row, fetch_rows
@@ -25,7 +24,7 @@ def block_figures(last: DataFrame) -> tuple[Blocks, str]:
 
 def summary_of(problem: Problem, classes: DataFrame, steps: tuple[str, ...], strategy: str, blocks: Blocks) -> LocalSummary:
     """The figures of all classes (__anon_lo0.., __anon_hi0.., __anon_size)."""
-    texts = classes.mapInArrow(partial(summed, problem=problem), "figures string")
+    texts = classes.mapInArrow(shared(summed, problem=problem), "figures string")
     sums = all_summed(row["figures"] for row in fetch_rows(texts))
     losses, by_column = losses_of(problem, sums)
     return LocalSummary(

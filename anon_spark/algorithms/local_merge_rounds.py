@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -15,10 +14,11 @@ from anon_spark.algorithms.local_merge import NEAREST, Classes, breaking, classe
 from anon_spark.algorithms.local_repair import none_found
 from anon_spark.domain.errors import NoneFoundError
 from anon_spark.domain.problem import Problem
+from anon_spark.kernels.shared import shared
 from anon_spark.models.base import Model
 from anon_spark.models.registry import models_of
 from anon_spark.plans import blocks as plans
-from anon_spark.plans.block_lines import BROKEN, GROUP
+from anon_spark.plans.block_lines import BROKEN, GROUP, MEMBERS
 from anon_spark.plans.fetch import fetch_arrow, fetch_row
 from anon_spark.plans.local import local_table
 from anon_spark.plans.materialise import Materialised
@@ -43,13 +43,15 @@ class Merged:
         return last if self.moves is None else plans.renamed(last, self.moves)
 
 
-def merge_across(problem: Problem, last: DataFrame, kept: Materialised, driver_bytes: int) -> Merged:
+def merge_across(problem: Problem, groups: DataFrame, last: DataFrame, kept: Materialised, driver_bytes: int) -> Merged:
     """Groups of the last pass as classes that all hold.
+
+    groups: as ``plans.groups_of`` gives them; last: __anon_group, __anon_v0.., __anon_held of their rows.
 
     Raises NoneFoundError where all classes as one still break what merges were to mend, or where more classes would have to be looked
     at than ``driver_bytes`` allow.
     """
-    stage = _Stage(problem, last, kept, driver_bytes)
+    stage = _Stage(problem, groups, last, kept, driver_bytes)
     told: list[str] = []
     count = FIRST_NEAREST
     while True:
@@ -65,13 +67,13 @@ def merge_across(problem: Problem, last: DataFrame, kept: Materialised, driver_b
 class _Stage:
     """Classes and the map from groups to them, as of a round."""
 
-    def __init__(self, problem: Problem, last: DataFrame, kept: Materialised, driver_bytes: int):
+    def __init__(self, problem: Problem, groups: DataFrame, last: DataFrame, kept: Materialised, driver_bytes: int):
         self.problem, self.last, self.kept = problem, last, kept
         self.columns, self.sensitive = len(problem.hierarchies), len(problem.sensitive)
         self.models: Sequence[Model] = models_of(problem)
         self.most = max(driver_bytes // BYTES_A_CLASS, 2)
         self.moves: DataFrame | None = None
-        self._take(plans.groups_of(last, self.columns))
+        self._take(groups)
 
     def broken(self) -> Classes | None:
         """The classes that break a model; None where none needs looking at."""
@@ -82,13 +84,13 @@ class _Stage:
 
     def _doubt(self) -> Column:
         """Whether a class must be looked at: its block left it broken, or unions do not keep a model and it is one."""
-        united = F.size(plans.MEMBERS) > 1
+        united = F.size(MEMBERS) > 1
         return F.col(BROKEN) if all(model.union_closed for model in self.models) else F.col(BROKEN) | united
 
     def mended(self, broken: Classes, count: int) -> dict[int, int]:
         """Merges of breaking classes with some of their nearest ``count`` each."""
-        search = partial(nearest, problem=self.problem, sought=broken, count=count)
-        frame = self.classes.drop(plans.MEMBERS).mapInArrow(search, NEAREST)
+        search = shared(nearest, problem=self.problem, sought=broken, count=count)
+        frame = self.classes.drop(MEMBERS).mapInArrow(search, NEAREST)
         near = F.slice(F.sort_array(F.collect_list(F.struct("added", "other"))), 1, count)
         others = frame.groupBy("group").agg(near.alias("near")).select(F.explode("near.other").alias("other")).distinct()
         numbers = np.union1d(broken.number, fetch_arrow(others)["other"].to_numpy().astype(np.int64))
@@ -106,9 +108,9 @@ class _Stage:
         self._take(plans.merged(self.classes, moved, self.columns))
 
     def _take(self, groups: DataFrame) -> None:
-        worker = partial(looked, problem=self.problem)
+        worker = shared(looked, problem=self.problem)
         self.classes = self.kept.keep(plans.classes_of(groups, worker, self.columns), "classes")
-        united, doubted = (F.count(F.when(test, 1)) for test in (F.size(plans.MEMBERS) > 1, self._doubt()))
+        united, doubted = (F.count(F.when(test, 1)) for test in (F.size(MEMBERS) > 1, self._doubt()))
         counts = fetch_row(self.classes.agg(united.alias("united"), doubted.alias("doubted")))
         self.doubted = int(counts["doubted"])
         if counts["united"]:
@@ -132,7 +134,7 @@ class _Stage:
                 f"{count} groups would have to be merged across blocks, and settings.driver_megabytes leaves room for {self.most}; "
                 "raise it, or settings.block_combinations, or ask for less"
             )
-        frame = self.classes.drop(plans.MEMBERS).join(F.broadcast(chosen), GROUP, "left_semi")
+        frame = self.classes.drop(MEMBERS).join(F.broadcast(chosen), GROUP, "left_semi")
         lines = self.last if self.moves is None else plans.renamed(self.last, self.moves)
         held = fetch_arrow(plans.histograms(lines, chosen, self.sensitive))
         return classes_from(fetch_arrow(frame), held, self.columns, self.sensitive)

@@ -10,8 +10,7 @@ partitions, batches, cores, retries or the order of the input.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -21,9 +20,11 @@ from anon_spark.algorithms.local_cells import Pass
 from anon_spark.algorithms.local_figures import block_figures, summary_of
 from anon_spark.algorithms.local_merge_rounds import merge_across
 from anon_spark.algorithms.local_recoding import SWIFT
+from anon_spark.algorithms.local_row_numbers import RowNumbers
 from anon_spark.algorithms.local_row_worker import RowsPass, grouped_rows, routed_rows
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import LocalSummary
+from anon_spark.kernels.shared import shared
 from anon_spark.models.base import Whole
 from anon_spark.plans import row_blocks as plans
 from anon_spark.plans.block_lines import GROUP, SIZE, high_names, low_names
@@ -36,10 +37,11 @@ STRATEGY = f"rows sent to blocks by cuts; in each {SWIFT}"
 
 @dataclass(frozen=True)
 class RowsRecoding:
-    """A local recoding with its rows.  rows: the columns that travelled and what each row's group prints; boxes: __anon_group,
-    __anon_lo0.., __anon_hi0.. int leaf codes, __anon_size long of every class. Both are plans that give the same whenever they are run."""
+    """A local recoding with its rows.  lines: groups with what they print and their members (``plans.group_fields``); boxes:
+    __anon_group, __anon_lo0.., __anon_hi0.. int leaf codes, __anon_size long of every class. Both are plans that give the same whenever
+    they are run."""
 
-    rows: DataFrame
+    lines: DataFrame
     boxes: DataFrame
     summary: LocalSummary
 
@@ -64,14 +66,21 @@ def decide_rows(
     """
     refuse_infeasible(problem, whole)
     d, s = len(problem.hierarchies), len(problem.sensitive)
-    found = borders(spark, problem, cells, count, block_combinations, 0)
-    work = RowsPass(Pass(problem, found.sizes[0], None, found.quick), tuple(printed), len(rows.columns))
-    frame = plans.routed_rows(rows, partial(routed_rows, work=work, tree=found.trees[0]), d, s)
-    last = kept.keep(plans.grouped_rows(frame, partial(grouped_rows, work=work), d, s, printed, found.tasks), "grouped-rows")
-    blocks, told = block_figures(last)
-    merged = merge_across(problem, last, kept, driver_bytes)
+    found, numbers = borders(spark, problem, cells, count, block_combinations, 0), RowNumbers.of(problem)
+    work = RowsPass(Pass(_bare(problem), found.sizes[0], None, found.quick), numbers, tuple(printed), len(rows.columns))
+    route = shared(routed_rows, numbers=numbers, tree=found.trees[0])
+    frame = plans.routed_rows(rows, route, d, s, len(numbers.words))
+    grouped = plans.grouped_rows(frame, shared(grouped_rows, work=work), d, s, len(numbers.words), printed, found.tasks)
+    lines = kept.keep(grouped, "grouped-rows")
+    blocks, told = block_figures(lines)
+    merged = merge_across(problem, plans.groups_of(lines, d), plans.members_of(lines, d, s), kept, driver_bytes)
     boxes = merged.classes.select(GROUP, *low_names(d), *high_names(d), SIZE)
     if merged.moves is not None:
-        last = plans.relabelled(last, merged.moves, printed_groups(boxes, problem.hierarchies, printed))
+        lines = plans.relabelled(lines, merged.moves, printed_groups(boxes, problem.hierarchies, printed))
     summary = summary_of(problem, merged.classes, (found.told, told, *merged.told), STRATEGY, blocks)
-    return RowsRecoding(last, boxes, summary)
+    return RowsRecoding(lines, boxes, summary)
+
+
+def _bare(problem: Problem) -> Problem:
+    """Without the texts, which rows bring as numbers: every task unpickles its own."""
+    return replace(problem, hierarchies=tuple(replace(h, codes={}, glm=(), height=()) for h in problem.hierarchies), leaf_rows=())

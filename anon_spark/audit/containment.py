@@ -13,7 +13,19 @@ from anon_spark.audit.bounds import bounds_text
 from anon_spark.audit.columns import BETWEEN, FEW, HELPER, look_up, named
 from anon_spark.audit.files import HierarchyLines, by_value, key_of, read_hierarchy
 from anon_spark.audit.forms import prints_ranges
-from anon_spark.audit.printed import day_under, number_under, same_number, to_day, to_moment, with_ends
+from anon_spark.audit.printed import (
+    DAYS,
+    NUMBERS,
+    day_of,
+    day_under,
+    number_under,
+    read_before,
+    same_number,
+    to_day,
+    to_moment,
+    with_ends,
+    with_values,
+)
 from anon_spark.audit.spelling import plain_column, spelled_column, spelled_moment_column
 from anon_spark.domain.errors import InternalError
 from anon_spark.domain.policy import (
@@ -34,8 +46,27 @@ Printed = str | tuple[str, str, str]
 """Name of a label's column, or under ``numeric: bounds`` of those of its low end, its high end and whether it is null."""
 
 
+def label_text(place: int) -> str:
+    """The column of a quasi-identifier's label as text."""
+    return f"{HELPER}label_{place}"
+
+
+def read_labels(df: DataFrame, policy: Policy, label: Mapping[str, Printed], kinds: Mapping[str, str]) -> DataFrame:
+    """df with columns ``__audit_...`` of what ``containment`` reads in its labels: for frames of classes, whose rows come later."""
+    for place, column in enumerate(policy.quasi_identifiers):
+        printed = label_text(place)
+        df = df.withColumn(printed, _shown(df, label[column.name], column, policy))
+        if prints_ranges(column.hierarchy, policy):
+            df, read = with_ends(df, printed, printed)
+            kind = _kind(column, kinds[column.name])
+            df = with_values(df, read, NUMBERS if kind in _NUMBERS else DAYS if kind in _DATES else NUMBERS | DAYS)
+        elif isinstance(column.hierarchy, MaskHierarchy):
+            df = df.withColumn(f"{printed}_kept", _kept(column.hierarchy, F.col(printed)))
+    return df
+
+
 def containment(
-    df: DataFrame, policy: Policy, raw: Mapping[str, str], label: Mapping[str, Printed], kinds: Mapping[str, str]
+    df: DataFrame, policy: Policy, raw: Mapping[str, str], label: Mapping[str, Printed], kinds: Mapping[str, str], read: bool = False
 ) -> tuple[DataFrame, SparkColumn]:
     """(df with columns ``__audit_...``, how many quasi-identifiers of a row have a raw value that is not under its label).
 
@@ -43,17 +74,17 @@ def containment(
     label; kinds: quasi-identifier -> text, integer, decimal, date, timestamp or boolean. Rows stay as they are: every
     look-up has one row a key. The count is never null; 0 says that all is right. A null lies under null or the root alone, NaN
     and infinities under themselves or the root; numbers and dates that print ranges, under every range that they lie in, whatever
-    its width. Plain Spark SQL, no worker processes.
+    its width. read: whether df has the columns of ``read_labels``. Plain Spark SQL, no worker processes.
     Raises ConfigurationError where a hierarchy file can't be read, InternalError where df has columns of the look-ups' names.
     """
-    if any(name.startswith(HELPER) for name in df.columns):
+    if not read and any(name.startswith(HELPER) for name in df.columns):
         raise InternalError(f"a column that begins with {HELPER} is in the way of the audit")
     outside: SparkColumn = F.lit(0)
     for place, column in enumerate(policy.quasi_identifiers):
-        value, printed = f"{HELPER}raw_{place}", f"{HELPER}label_{place}"
-        shown = _shown(df, label[column.name], column, policy)
-        df = df.withColumns({value: _text(named(raw[column.name]), column), printed: shown})
-        df, under = _under(df, column, place, _kind(column, kinds[column.name]), policy)
+        value, printed = f"{HELPER}raw_{place}", label_text(place)
+        shown = {} if read else {printed: _shown(df, label[column.name], column, policy)}
+        df = df.withColumns({value: _text(named(raw[column.name]), column), **shown})
+        df, under = _under(df, column, place, _kind(column, kinds[column.name]), policy, read)
         is_null, root = F.col(value).isNull(), F.col(printed) == ROOT
         right = F.when(is_null, F.col(printed).isNull() | root).otherwise(root | under)
         outside = outside + F.when(F.coalesce(right, F.lit(False)), 0).otherwise(1)
@@ -77,22 +108,28 @@ def _kind(column: Column, kind: str) -> str:
     return _DECLARED.get(column.type, column.type) if column.type is not None else kind
 
 
-def _under(df: DataFrame, column: Column, place: int, kind: str, policy: Policy) -> tuple[DataFrame, SparkColumn]:
+def _under(
+    df: DataFrame, column: Column, place: int, kind: str, policy: Policy, is_read: bool
+) -> tuple[DataFrame, SparkColumn]:
     """(df, whether a value that is not null lies under a label that is not the root)."""
-    value, printed = f"{HELPER}raw_{place}", f"{HELPER}label_{place}"
+    value, printed = f"{HELPER}raw_{place}", label_text(place)
     hierarchy = column.hierarchy
     if prints_ranges(hierarchy, policy):
-        df, read = with_ends(df, printed, printed)
+        df, read = (df, read_before(printed)) if is_read else with_ends(df, printed, printed)
         under = [] if kind in _DATES else [number_under(value, read, kind)]
-        under += [] if kind in _NUMBERS else [day_under(value, read)]
+        if kind not in _NUMBERS:
+            # read once, where it would be read for each end
+            df = df.withColumn(f"{value}_day", F.expr(day_of(value)))
+            under.append(day_under(value, read, f"{value}_day"))
         return df, (F.col(value) == F.col(printed)) | F.expr(f"({' OR '.join(under)})")
     itself = _itself(value, printed, kind)
     if isinstance(hierarchy, FileHierarchy):
         df, among = _in_file(df, hierarchy, column, place, kind, policy.where)
         return df, itself | among
     if isinstance(hierarchy, MaskHierarchy):
+        kept = F.col(f"{printed}_kept") if is_read else _kept(hierarchy, F.col(printed))
         for written in _written(F.col(value), kind):
-            itself = itself | _masked(hierarchy, written, F.col(printed))
+            itself = itself | _masked(hierarchy, written, F.col(printed), kept)
         return df, itself
     if isinstance(hierarchy, DateHierarchy):
         return df, itself | _in_period(hierarchy, value, printed)
@@ -120,14 +157,18 @@ def _written(value: SparkColumn, kind: str) -> list[SparkColumn]:
     return [value, plain_column(value), shortest, F.concat(shortest, F.lit(".0"))]
 
 
-def _masked(spec: MaskHierarchy, value: SparkColumn, printed: SparkColumn) -> SparkColumn:
+def _kept(spec: MaskHierarchy, printed: SparkColumn) -> SparkColumn:
+    """What is left of the label without its mask."""
+    run = f"(?:{re.escape(spec.character)})+"
+    return F.regexp_replace(printed, rf"{run}\z" if spec.side == "right" else rf"\A{run}", "")
+
+
+def _masked(spec: MaskHierarchy, value: SparkColumn, printed: SparkColumn, kept: SparkColumn) -> SparkColumn:
     """What is left of the label without its mask begins (masked on the left: ends) the value, which is no longer than the label.
 
     A value shorter than the longest is padded on the masked side; what is left of a label never ends in the mask's character, so
     it is part of the value itself.
     """
-    run = f"(?:{re.escape(spec.character)})+"
-    kept = F.regexp_replace(printed, rf"{run}\z" if spec.side == "right" else rf"\A{run}", "")
     fits = value.startswith(kept) if spec.side == "right" else value.endswith(kept)
     return (F.length(kept) < F.length(printed)) & (F.length(value) <= F.length(printed)) & fits
 

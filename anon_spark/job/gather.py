@@ -25,6 +25,7 @@ from anon_spark.io.hierarchy_files import read_tree
 from anon_spark.job.auditable import too_large
 from anon_spark.job.bind_models import Trees, bind_models, model_tree
 from anon_spark.job.cells import Values, encode, ordered, values_in
+from anon_spark.job.look_over import Travel, looked_over
 from anon_spark.job.persons import in_persons, set_bytes
 from anon_spark.job.schema import BoundSchema
 from anon_spark.job.steps import Steps
@@ -33,6 +34,7 @@ from anon_spark.plans.columns import named
 from anon_spark.plans.fetch import fetch_arrow, fetch_row
 from anon_spark.plans.frequency import ROWS, cell_names, frequencies, not_utf8, totals, values_of
 from anon_spark.plans.materialise import Materialised
+from anon_spark.plans.survey import every_row
 
 FREQUENCY_SET = "frequency-set"
 """The name that the cells are kept under."""
@@ -53,7 +55,8 @@ class Gathered:
     """A table's problem and its frequency set: in this process (``local``) or as a DataFrame of raw texts (``cells``) on Spark.
 
     table: the rows that are to be published. fingerprint: of the first scan, to be met again by the second. combinations: distinct
-    cells; largest: rows of the largest. raw: the texts of the cells of ``local``, kept for jobs that send every cell its own way.
+    cells, or about how many where every row is a cell; largest: rows of the largest, or about what it has no more than. raw: the
+    texts of the cells of ``local``, kept for jobs that send every cell its own way.
     """
 
     table: DataFrame
@@ -99,16 +102,26 @@ def without_null_rows(table: DataFrame, policy: Policy) -> DataFrame:
     return table
 
 
-def gather(table: DataFrame, policy: Policy, bound: BoundSchema, trees: Trees, kept: Materialised, steps: Steps) -> Gathered:
+def gather(
+    table: DataFrame, policy: Policy, bound: BoundSchema, trees: Trees, kept: Materialised, steps: Steps, travel: Travel | None = None
+) -> Gathered:
     """One scan of the table, one shuffle; then the distinct values, and the cells themselves where they are few.
 
+    travel: whether a table of so many rows, about so many combinations, the largest of so many rows, needs no frequency set: then it is
+    not made, and every row is a cell. None: it is made without asking.
     Raises DataError (values outside a hierarchy, nulls where they fail, too many distinct values), InfeasibleError (no rows).
     """
     d, s, held = len(bound.quasi_identifiers), len(bound.counted), len(bound.grouped)
     with steps.step("frequency set") as said:
-        cells = kept.keep(frequencies(table, bound.quasi_identifiers, bound.grouped), FREQUENCY_SET)
-        total = fetch_row(totals(cells, d, held))
-        said.append(f"Grouped {counted(total['rows'], 'row')} into {counted(total['cells'], 'distinct combination')}.")
+        looked = looked_over(table, policy, bound, travel)
+        if looked is not None:
+            cells, total = every_row(table, bound.quasi_identifiers, bound.grouped), looked
+            about = f"about {counted(total['cells'], 'distinct combination')}: too many to be worth grouping"
+            said.append(f"{counted(total['rows'], 'row')} of {about}.")
+        else:
+            cells = kept.keep(frequencies(table, bound.quasi_identifiers, bound.grouped), FREQUENCY_SET)
+            total = fetch_row(totals(cells, d, held))
+            said.append(f"Grouped {counted(total['rows'], 'row')} into {counted(total['cells'], 'distinct combination')}.")
     if total["rows"] == 0:
         raise InfeasibleError(f"{policy.where}: the input has no rows: there is nothing to publish")
     in_driver = set_bytes(total["cells"], d, bound) <= policy.settings.driver_megabytes * 1_000_000
@@ -151,23 +164,14 @@ def _texts_refused(cells: DataFrame, policy: Policy, bound: BoundSchema) -> Iter
 
 def _distinct(cells: DataFrame, d: int, s: int, policy: Policy) -> list[Values]:
     pairs = values_of(cells, d, s)
-    counts = {row["place"]: row["count"] for row in pairs.groupBy("place").count().collect()}
-    if sum(counts.values()) > MAX_VALUES:
+    table: pa.Table = fetch_arrow(pairs.limit(MAX_VALUES + 1))
+    if len(table) > MAX_VALUES:
+        counts = {row["place"]: row["count"] for row in pairs.groupBy("place").count().collect()}
         names = [c.name for c in policy.quasi_identifiers]
         widest = max(range(d), key=lambda i: counts.get(i, 0))
         found = f"{counts[widest]:,} distinct values of {names[widest]!r}"
-        raise DataError(
-            [
-                Fault(
-                    policy.where,
-                    "input",
-                    found,
-                    f"at most {MAX_VALUES:,} of all columns together",
-                    "round or shorten it in a query",
-                )
-            ]
-        )
-    table: pa.Table = fetch_arrow(pairs)
+        expected, advice = f"at most {MAX_VALUES:,} of all columns together", "round or shorten it in a query"
+        raise DataError([Fault(policy.where, "input", found, expected, advice)])
     result: list[Values] = [{} for _ in range(d + s)]
     for place, value, rows in zip(*(table[name].to_pylist() for name in ("place", "value", "rows")), strict=True):
         result[place][value] = rows

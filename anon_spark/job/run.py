@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
+from functools import partial
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -29,7 +30,7 @@ from anon_spark.job.arguments import refuse_arguments, refuse_stopped, refuse_st
 from anon_spark.job.cautions import numbers_as_text, rows_of_persons
 from anon_spark.job.classifier import classifier_of
 from anon_spark.job.decide import decide_levels
-from anon_spark.job.decide_groups import decide_groups
+from anon_spark.job.decide_groups import decide_groups, may_travel
 from anon_spark.job.destination import open_destination
 from anon_spark.job.directories import refuse_directories
 from anon_spark.job.figures import figures_of
@@ -153,7 +154,9 @@ class _Job:
         policy, steps = self.policy, self.steps
         table = told_apart(without_null_rows(self.table, policy), self.bound, secrets.token_hex(16))
         with Materialised(self._stage_of(output)) as kept:
-            gathered = gather(table, policy, self.bound, trees, kept, steps)
+            # persons are marked by a shuffle of their own, which is not done twice
+            travel = None if policy.job == "lattice" or self.bound.ids else partial(may_travel, table, self.bound)
+            gathered = gather(table, policy, self.bound, trees, kept, steps, travel)
             decide = decide_levels if policy.job == "lattice" else decide_groups
             plan = decide(self.spark, policy, self.bound, gathered, kept, steps)
             with steps.step("write") as said:
@@ -224,8 +227,9 @@ class _Job:
         status = STATUS_OF_EXIT[AuditError.exit_code] if not audit.ok else RETURNED if output.temporary else STATUS_OF_EXIT[0]
         seen = release if audit.ok else None
         return write_report(
-            self.about, self.policy, gathered, plan.recoding, audit, self.steps, self.spark, self.bound, status, warnings, seen
-        )
+            self.about, self.policy, gathered, plan.recoding, audit, self.steps, self.spark, self.bound, status, warnings, seen,
+            plan.raw_sizes,
+        )  # fmt: skip
 
     def _tell_refusal(self, texts: dict[str, str]) -> None:
         with report_files(self.spark, self.policy, self.about.release_id, texts):

@@ -19,20 +19,23 @@ from anon_spark.domain.recoding import Recoding
 from anon_spark.io.csv_texts import lost_in_csv, refuse_changed, refuse_lost
 from anon_spark.io.cut_moments import refuse_cut_moments
 from anon_spark.io.spark_errors import SPARK_ERRORS, spark_faults, unreadable
-from anon_spark.job.conservation import OWN_SUMS, changed, own_sums, to_print, with_own
+from anon_spark.job.conservation import OWN, OWN_SUMS, PRINT, changed, own_sums, printed_hash, to_print, with_own
 from anon_spark.job.directories import refuse_unfit, unfit
 from anon_spark.job.gather import Gathered
 from anon_spark.job.output import Output
 from anon_spark.job.schema import BoundSchema
 from anon_spark.job.staged_persons import beside_persons
 from anon_spark.metrics.printed_boxes import PrintedBoxes
+from anon_spark.plans.columns import HELPER as OURS
 from anon_spark.plans.columns import named
 from anon_spark.plans.fetch import fetch_row
-from anon_spark.plans.frequency import fingerprint
+from anon_spark.plans.frequency import exact_sum, fingerprint, row_hash
 from anon_spark.plans.persons import PERSON
 from anon_spark.plans.publish import SUPPRESSED, Labelled, hide_order, published
 from anon_spark.report.words import Example
 
+UNKNOWN, OUTSIDE, CHANGED, SCANNED = (f"{OURS}{name}" for name in ("unknown", "outside", "changed", "scanned"))
+"""Columns of what the write pass counts of a row."""
 DROPPED = "The suppressed rows do not hold every model as a class: they are dropped, not printed."
 
 
@@ -40,7 +43,8 @@ DROPPED = "The suppressed rows do not hold every model as a class: they are drop
 class Plan:
     """What was decided. label: puts its labels on the rows of the table; star: whether suppressed rows print the root; examples: a
     few values with their labels; warnings: of what the release will show; boxes: what it prints, where that is known in this process;
-    groups: its boxes on Spark (``plans.box_marginals``), where a local recoding was decided there."""
+    groups: its boxes on Spark (``plans.box_marginals``), where a local recoding was decided there; raw_sizes: how many raw combinations
+    have how many rows (size, classes), where those who decided counted them."""
 
     recoding: Recoding
     label: Callable[[DataFrame], Labelled]
@@ -49,6 +53,7 @@ class Plan:
     warnings: tuple[str, ...] = ()
     boxes: Callable[[], PrintedBoxes] | None = None
     groups: DataFrame | None = None
+    raw_sizes: DataFrame | None = None
 
 
 @dataclass(frozen=True)
@@ -74,21 +79,32 @@ def stage(
     labelled = plan.label(with_own(table, bound))
     raws, labels = dict(zip(bound.names, labelled.raws, strict=True)), dict(zip(bound.names, labelled.labels, strict=True))
     kinds = {raw.name: raw.kind for raw in bound.quasi_identifiers}
-    frame, outside = containment(labelled.frame, policy, raws, labels, kinds)
+    frame, outside = containment(labelled.frame, policy, raws, labels, kinds, labelled.read)
     texts = [*[F.col(raw) for raw in labelled.raws], *[raw.text for raw in bound.grouped]]
+    found = {
+        UNKNOWN: labelled.unknown.cast("long"),
+        OUTSIDE: F.when(F.col(SUPPRESSED), F.lit(0)).otherwise(outside).cast("long"),
+        CHANGED: changed(labelled, bound, table.schema).cast("long"),
+        SCANNED: row_hash(texts),
+        PRINT: printed_hash(labelled, bound, plan.star),
+    }
+    # what is counted is found first: the rows that are counted are then no wider than what is published
+    shown = [part for label in labelled.labels for part in ((label,) if isinstance(label, str) else label)]
+    kept = dict.fromkeys([*bound.untouched, *([PERSON] if bound.ids else []), *shown, SUPPRESSED, OWN])
+    frame = frame.withColumns(found).select(*map(named, kept), *found)
     scan = Observation("anon-spark scan")
     labelled = replace(labelled, frame=frame)
     frame = frame.observe(
         scan,
         F.count(F.lit(1)).alias("rows"),
-        F.sum(labelled.unknown).alias("unknown"),
-        F.sum(F.when(F.col(SUPPRESSED), F.lit(0)).otherwise(outside)).alias("outside"),
+        F.sum(UNKNOWN).alias("unknown"),
+        F.sum(OUTSIDE).alias("outside"),
         F.sum(F.col(SUPPRESSED).cast("long")).alias("suppressed"),
-        F.sum(changed(labelled, bound, table.schema).cast("long")).alias("changed"),
-        fingerprint(texts).alias("fingerprint"),
+        F.sum(CHANGED).alias("changed"),
+        exact_sum(F.col(SCANNED)).alias("fingerprint"),
         *own_sums(),
         *unfit(labelled, policy, bound),
-        *to_print(labelled, bound, plan.star),
+        *to_print(plan.star),
     )
     columns = (*bound.output, *([PERSON] if bound.ids else []))
     release = without_metadata(published(replace(labelled, frame=frame), bound.names, columns, plan.star))

@@ -18,6 +18,7 @@ from anon_spark.plans.block_lines import (
     FROM,
     GROUP,
     HELD,
+    MEMBERS,
     ROWS,
     SIZE,
     TO,
@@ -33,7 +34,6 @@ from anon_spark.plans.lookups import with_number
 
 Batches = Iterable[pa.RecordBatch]
 Worker = Callable[[Batches], Iterator[pa.RecordBatch]]
-MEMBERS = HELPER + "members"
 _TEXT, _OFFSET = HELPER + "text", HELPER + "offset"
 _GRAINS = 1 << 30
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +11,7 @@ from pyspark.sql import functions as F
 
 from anon_spark.domain.hierarchy import Hierarchy
 from anon_spark.kernels.arrow import lines_of
+from anon_spark.kernels.shared import shared
 from anon_spark.metrics.printed_boxes import group_boxes
 from anon_spark.plans.block_lines import SIZE, high_names, low_names
 from anon_spark.plans.box_tables import bare
@@ -29,7 +29,7 @@ def spread_boxes(boxes: DataFrame, hierarchies: Sequence[Hierarchy], bins: Seque
     boxes: __anon_lo0.., __anon_hi0.., __anon_size; hierarchies: ``as_published``; bins: (m_i,) the bin of each leaf.
     """
     d = len(hierarchies)
-    worker = partial(_spread, hierarchies=bare(hierarchies), bins=tuple(bins))
+    worker = shared(_spread, hierarchies=bare(hierarchies), bins=tuple(bins))
     chosen = boxes.select(*low_names(d), *high_names(d), SIZE)
     lines = chosen.mapInArrow(worker, f"{PLACE} int, {BIN} int, {UNITS} long")
     return lines.groupBy(PLACE, BIN).agg(F.sum(UNITS).alias(UNITS))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +12,7 @@ from pyspark.sql import functions as F
 
 from anon_spark.domain.box_labels import bounds, covers_all, labels
 from anon_spark.domain.hierarchy import Hierarchy
+from anon_spark.kernels.shared import shared
 from anon_spark.plans.block_lines import GROUP, high_names, low_names
 from anon_spark.plans.columns import HELPER
 from anon_spark.plans.publish import Printed
@@ -40,13 +40,13 @@ def printed_groups(boxes: DataFrame, hierarchies: Sequence[Hierarchy], printed: 
     kinds = [f"{GROUP} long"]
     for name in printed:
         kinds += [f"{name} string"] if isinstance(name, str) else [f"{name[0]} string", f"{name[1]} string", f"{name[2]} boolean"]
-    return _worked(boxes, partial(_printed, hierarchies=bare(hierarchies), printed=tuple(printed)), len(hierarchies), kinds)
+    return _worked(boxes, shared(_printed, hierarchies=bare(hierarchies), printed=tuple(printed)), len(hierarchies), kinds)
 
 
 def rare_ends(boxes: DataFrame, hierarchies: Sequence[Hierarchy], rare: Sequence[np.ndarray]) -> DataFrame:
     """Of each quasi-identifier (__anon_place int) that prints ranges, those that end at a rare leaf: __anon_classes, and how many such
     leaves there are: __anon_end.  rare: (m_i,) bool, a quasi-identifier each."""
-    worker = partial(_rare, hierarchies=bare(hierarchies), rare=tuple(rare))
+    worker = shared(_rare, hierarchies=bare(hierarchies), rare=tuple(rare))
     ends = _worked(boxes, worker, len(hierarchies), [f"{PLACE} int", f"{END} int", f"{CLASSES} long"])
     of_end = ends.groupBy(PLACE, END).agg(F.sum(CLASSES).alias(CLASSES))
     return of_end.groupBy(PLACE).agg(F.sum((F.col(END) >= 0).cast("long")).alias(END), F.sum(CLASSES).alias(CLASSES))

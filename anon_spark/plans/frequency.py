@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
+import numpy as np
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -11,6 +14,8 @@ from anon_spark.plans.columns import HELPER, RawColumn
 
 ROWS = HELPER + "n"
 """Name of the row count of a cell."""
+POOLED = 32
+"""Batches whose values are pooled together."""
 
 
 def cell_names(quasi_identifiers: int, sensitive: int) -> tuple[list[str], list[str]]:
@@ -36,10 +41,39 @@ def fingerprint(texts: Sequence[Column], weight: Column | None = None) -> Column
 
     Two scans of one input agree; inputs that differ agree with a chance of about 2^-64 (Carter & Wegman style sums).
     """
-    value = hashed(texts).cast("decimal(20,0)")
-    if weight is not None:
-        value = value * weight.cast("decimal(18,0)")
-    return F.sum(value.cast("decimal(38,0)"))
+    return exact_sum(row_hash(texts), weight)
+
+
+PART = 22
+"""Bits of the parts that ``exact_sum`` adds up apart."""
+
+
+def exact_sum(value: Column, weight: Column | None = None) -> Column:
+    """decimal(38, 0): the sum of longs, each times ``weight`` rows; exact up to 2^41 rows, and null of none.
+
+    Three parts of each are added as longs, which takes a tenth of the time of adding decimals of 38 digits.
+    """
+    return total_of([F.sum(part if weight is None else part * weight) for part in parts_of(value)])
+
+
+def parts_of(value: Column) -> list[Column]:
+    """A long in three parts, the highest first."""
+    low = F.lit((1 << PART) - 1).cast("long")
+    return [F.shiftright(value, 2 * PART), F.shiftright(value, PART).bitwiseAND(low), value.bitwiseAND(low)]
+
+
+def total_of(sums: Sequence[Column]) -> Column:
+    """decimal(38, 0): what sums of parts come to."""
+    total = F.lit(0).cast("decimal(38, 0)")
+    for place, added in enumerate(sums):
+        scaled = added.cast("decimal(20, 0)") * F.lit(1 << (2 - place) * PART).cast("decimal(14, 0)")
+        total = (total + scaled).cast("decimal(38, 0)")
+    return total
+
+
+def row_hash(texts: Sequence[Column]) -> Column:
+    """long: hash of texts and of which of them are null."""
+    return F.xxhash64(*texts, *[text.isNull() for text in texts])
 
 
 def hashed(texts: Sequence[Column]) -> Column:
@@ -74,6 +108,25 @@ def _no_utf8(text: Column) -> Column:
 def values_of(cells: DataFrame, columns: int, sensitive: int) -> DataFrame:
     """Every distinct value of every column of a frequency set: (place int, value string, rows long); one shuffle."""
     names = sum(cell_names(columns, sensitive), [])
-    pairs = F.array(*[F.struct(F.lit(place).alias("place"), F.col(name).alias("value")) for place, name in enumerate(names)])
-    exploded = cells.select(F.explode(pairs).alias("pair"), ROWS)
-    return exploded.groupBy("pair.place", "pair.value").agg(F.sum(ROWS).alias("rows"))
+    found = cells.select(*names, ROWS).mapInArrow(partial(_values, names=names), "place int, value string, rows long")
+    return found.groupBy("place", "value").agg(F.sum("rows").alias("rows"))
+
+
+def _values(batches: Iterable[pa.RecordBatch], names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """The distinct values of a partition."""
+    held: list[list[pa.Table]] = [[] for _ in names]
+    for batch in batches:
+        table = pa.Table.from_batches([batch])
+        for place, name in enumerate(names):
+            held[place].append(_pooled(table.select([name, ROWS]).rename_columns(["value", "rows"])))
+            if len(held[place]) == POOLED:
+                held[place] = [_pooled(pa.concat_tables(held[place]))]
+    for place, tables in enumerate(held):
+        for found in _pooled(pa.concat_tables(tables)).to_batches() if tables else ():
+            of = pa.array(np.full(found.num_rows, place), pa.int32())
+            yield pa.RecordBatch.from_arrays([of, *found.columns], names=["place", "value", "rows"])
+
+
+def _pooled(table: pa.Table) -> pa.Table:
+    summed = table.group_by("value").aggregate([("rows", "sum")])
+    return pa.table([summed["value"], summed["rows_sum"]], names=["value", "rows"])

@@ -30,7 +30,7 @@ class Labelled:
     """Rows with helper columns: for each quasi-identifier its raw text, its label and its node; and whether the row is suppressed.
 
     raws, labels: names of those columns, in the configured order; unknown: how many of a row's values the recoding does not know;
-    suppresses: whether any row can be suppressed.
+    suppresses: whether any row can be suppressed; read: whether the frame has what the containment check reads in labels.
     """
 
     frame: DataFrame
@@ -38,6 +38,7 @@ class Labelled:
     labels: tuple[Printed, ...]
     unknown: Column
     suppresses: bool
+    read: bool = False
 
 
 def label(

@@ -76,7 +76,7 @@ def label_groups(
         dealt = F.coalesce(F.col(DEALT), F.lit(False))
         drawn = _drawn(found.where(dealt).drop(GROUP, DEALT), keys, others, table.schema, tables, seed)
         found = found.where(~dealt).drop(DEALT).unionByName(drawn)
-    groups = _typed(tables.groups, tables.printed, quasi_identifiers, table.schema)
+    groups = typed(tables.groups, tables.printed, quasi_identifiers, table.schema)
     groups = F.broadcast(groups) if tables.few_groups else groups
     labelled = found.join(groups.withColumnRenamed(GROUP, f"{GROUP}_key"), F.col(GROUP) == F.col(f"{GROUP}_key"), "left")
     labelled = labelled.withColumn(SUPPRESSED, F.coalesce(F.col(GROUP) == NOWHERE, F.lit(False)))
@@ -86,14 +86,14 @@ def label_groups(
 
 
 def labelled_rows(rows: DataFrame, quasi_identifiers: Sequence[RawColumn], printed: Sequence[Printed]) -> Labelled:
-    """Rows that bring what their groups print, none of them unknown or suppressed."""
+    """Rows that bring the texts of their quasi-identifiers, what their groups print and what the containment check reads in that, none of
+    them unknown or suppressed.
+    """
     raws = cell_names(len(quasi_identifiers), 0)[0]
-    texts = {name: raw.text for name, raw in zip(raws, quasi_identifiers, strict=True)}
-    frame = _typed(rows, printed, quasi_identifiers, rows.schema).withColumns({**texts, SUPPRESSED: F.lit(False)})
-    return Labelled(frame, tuple(raws), tuple(printed), F.lit(0), False)
+    return Labelled(rows.withColumn(SUPPRESSED, F.lit(False)), tuple(raws), tuple(printed), F.lit(0), False, read=True)
 
 
-def _typed(
+def typed(
     frame: DataFrame, printed: Sequence[Printed], quasi_identifiers: Sequence[RawColumn], schema: T.StructType
 ) -> DataFrame:
     """Bounds as values. One that the type can't hold is an open end, which says less, never something else."""

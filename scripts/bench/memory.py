@@ -26,7 +26,7 @@ class Memory(threading.Thread):
 
     def _now(self) -> dict[str, int]:
         sizes: dict[str, list[int]] = {"driver": [], "JVM": [], "workers": []}
-        family = _descendants(threading.main_thread().native_id or 0)
+        family = descendants(threading.main_thread().native_id or 0)
         for process in family:
             try:
                 command = (Path("/proc") / str(process) / "cmdline").read_bytes().split(b"\0")
@@ -44,7 +44,7 @@ class Memory(threading.Thread):
         return {**sums, "largest worker": max(sizes["workers"], default=0), "all": sum(sums.values())}
 
 
-def _descendants(root: int) -> list[int]:
+def descendants(root: int) -> list[int]:
     """The process and all below it: another run on the machine is not ours."""
     children: dict[int, list[int]] = {}
     for process in Path("/proc").glob("[0-9]*"):

@@ -3,8 +3,8 @@
     python scripts/bench/scale.py FOLDER [--rows 10000000] [--k 10] [--memory 6g] [--sample 300] [--alpha 0.5]
 
 FOLDER holds the table, once it was made, and what is written. Prints the seconds of a plain copy, of a copy whose row order is hidden
-as a release's is, of each step of the job; the loss and the bound (METHODS 2.12) on a sample of rows, each against the whole table; and
-the most memory that the driver, the JVM and the Python workers had together and each.
+as a release's is, of each step of the job, and the processor seconds of each; the loss and the bound (METHODS 2.12) on a sample of
+rows, each against the whole table; and the most memory that the driver, the JVM and the Python workers had together and each.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import census
 import numpy as np
 import pyarrow as pa
 from memory import Memory
+from processor import Steps as Processor
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -60,8 +61,10 @@ def policy(folder: Path, options: argparse.Namespace) -> DomainPolicy:
 
 def timed(name: str, work: object) -> float:
     """Seconds of a call, printed."""
-    started = time.perf_counter()
+    started, processor = time.perf_counter(), Processor()
+    processor.begin(name)
     work()  # type: ignore[operator]
+    processor.begin("")
     seconds = time.perf_counter() - started
     print(f"{name:30} {seconds:8.1f} s", flush=True)
     return seconds
@@ -139,13 +142,20 @@ def main() -> None:
         timed("copy, order hidden", lambda: copy(hide_order(table.drop("person")), options.folder / "copy"))
         shutil.rmtree(options.folder / "copy")
         asked, started = policy(options.folder, options), time.perf_counter()
-        report = run(spark, asked, None, lambda name: print(f"  {time.perf_counter() - started:8.1f} s {name}", flush=True)).release.report
+        processor = Processor()
+
+        def begin(name: str) -> None:
+            processor.begin(name)
+            print(f"  {time.perf_counter() - started:8.1f} s {name}", flush=True)
+
+        report = run(spark, asked, None, begin).release.report
+        processor.begin("")
         print(f"{'job':30} {time.perf_counter() - started:8.1f} s")
         for step in report.steps:
             print(f"  {step.step:28} {step.seconds:8.1f} s  {step.text}")
         print(f"memory in MB, most: {', '.join(f'{name} {most:,}' for name, most in memory.most.items())}")
         loss, output = report.loss, report.output
-        print(f"k = {options.k}: GCP {loss.gcp:.5f}, classes {output.classes:,}, C_avg {loss.c_avg:.3f}")
+        print(f"k = {options.k}: GCP {float(loss.gcp):.5f}, classes {output.classes:,}, C_avg {float(loss.c_avg):.3f}")
         if options.sample:
             mean, error = bound(spark, asked, options.sample)
             print(f"bound, from {options.sample} rows: {mean:.5f} +- {error:.5f} (99 %)")

@@ -8,6 +8,7 @@ those between two far seeds where nearly all combinations are distinct, and need
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -39,8 +40,9 @@ class Axes(NamedTuple):
     nodes: np.ndarray
 
 
+@lru_cache(maxsize=1)
 def axes_of(hierarchies: tuple[Hierarchy, ...], weights: tuple[Fraction, ...]) -> Axes:
-    """The columns of a table, each weighted."""
+    """The columns of a table, each weighted. Those of the last table are kept: a worker asks for them once a block."""
     d, total = len(hierarchies), sum(weights, Fraction(0))
     kind, leaves, levels, offset = (np.zeros(d, np.int64) for _ in range(4))
     cap, cost, nodes, filled = np.zeros(d), [np.zeros(0)], [np.zeros(0, np.int32)], 0

@@ -96,12 +96,15 @@ def fill_tree(beside: np.ndarray, kind: Int, data: np.ndarray) -> None:
     u = len(beside) + 1
     if kind == TABLE:
         for a in range(u):
-            most = np.float32(0)
+            # both ways along the row: what is written next lies beside what was written
+            row, most = a * u, np.float32(0)
             for b in range(a + 1, u):
                 most = max(most, beside[b - 1])
-                data[a * u + b] = most
-            for b in range(a):
-                data[a * u + b] = data[b * u + a]
+                data[row + b] = most
+            most = np.float32(0)
+            for b in range(a - 1, -1, -1):
+                most = max(most, beside[b])
+                data[row + b] = most
         return
     data[: u - 1] = beside
     for level in range(1, len(data) // u):
@@ -134,11 +137,10 @@ def narrowed(costs: Costs, points: Boxes, cells: np.ndarray, widest: Int) -> tup
             for x in range(m):
                 low[i, x] = high[i, x] = points.low[j, cells[x]]
             continue
-        ranks = np.unique(points.rank[j][cells])
+        ranks, place = occurring(points.rank[j], cells)
         beside = np.zeros(len(ranks) - 1, np.float32)
         for x in range(len(beside)):
             beside[x] = pair_cost(costs, j, ranks[x], ranks[x + 1])
-        place = np.searchsorted(ranks, points.rank[j][cells])
         if is_flat(beside):
             kind[i], cap[i] = FLAT, beside[0]
             apart = spacing(cap[i])
@@ -153,6 +155,29 @@ def narrowed(costs: Costs, points: Boxes, cells: np.ndarray, widest: Int) -> tup
         for x in range(m):
             rank[i, x] = place[x]
     return Costs(kind, cap, offset, width, data), Boxes(low, high, rank)
+
+
+@compiled
+def occurring(rank: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct ranks of some points, ascending, and (m,) int64 which of them each point has. Few ranks are counted, not sorted."""
+    m, span = len(cells), np.int64(0)
+    for x in range(m):
+        span = max(span, np.int64(rank[cells[x]]) + 1)
+    if span > 8 * m:
+        found = np.unique(rank[cells])
+        return found, np.searchsorted(found, rank[cells])
+    number, place = np.zeros(span, np.int64), np.zeros(m, np.int64)
+    for x in range(m):
+        number[rank[cells[x]]] = 1
+    found, u = np.zeros(span, rank.dtype), 0
+    for r in range(span):
+        if number[r]:
+            found[u] = r
+            number[r] = u
+            u += 1
+    for x in range(m):
+        place[x] = number[rank[cells[x]]]
+    return found[:u], place
 
 
 def ladders(hierarchies: Sequence[Hierarchy], codes: np.ndarray) -> Ladders:
