@@ -32,9 +32,17 @@ class Refused(ValueError):
 def exact(value: object) -> Fraction | None:
     """A number as the decimal (or the fraction "1/3") it was written as, 0.1 being 1/10; None where it is none, or not finite."""
     number = _fraction(value)
-    # what takes a thousand digits is no setting, and would stop arithmetic; reports hold doubles, to which 1e-400 is 0
-    small = number is not None and max(number.numerator.bit_length(), number.denominator.bit_length()) <= 1000
-    return number if small else None
+    return number if number is not None and _is_double(number) else None
+
+
+def _is_double(number: Fraction) -> bool:
+    """Whether a double comes near it, as reports hold it: to them 1e-400 is 0. What takes a thousand digits would stop arithmetic, too."""
+    if max(number.numerator.bit_length(), number.denominator.bit_length()) > 4000:
+        return False
+    try:
+        return number == 0 or float(number) != 0
+    except OverflowError:
+        return False
 
 
 def _fraction(value: object) -> Fraction | None:
