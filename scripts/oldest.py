@@ -13,7 +13,7 @@ from pathlib import Path
 LAST = (3, 11)
 """The last Python that packages of all the oldest releases were built for; later ones keep the usual versions, but PySpark's."""
 EXTRAS = ("spark", "postgresql", "compiled", "plots", "utility")
-THEIRS = ("contourpy", "grimp", "import-linter", "llvmlite", "py4j", "pydantic-core", "scipy")
+THEIRS = ("contourpy", "grimp", "import-linter", "llvmlite", "py4j", "pydantic-core", "scipy", "scramp")
 """What goes with releases of others: pip chooses what fits them."""
 
 

@@ -6,7 +6,7 @@ import logging
 import sys
 import traceback
 from collections.abc import Callable
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -58,7 +58,13 @@ def _say(line: str) -> None:
     streams.say(f"error: {line}")
 
 
-class _OursAlone(logging.StreamHandler[TextIO]):
+if TYPE_CHECKING:
+    Handler = logging.StreamHandler[TextIO]
+else:  # Python 3.10 knows no kinds of it
+    Handler = logging.StreamHandler
+
+
+class _OursAlone(Handler):
     """Shows what the product itself logs: what others log may be the text of a failure, with values of the data in it."""
 
     def __init__(self) -> None:

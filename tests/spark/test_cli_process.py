@@ -98,7 +98,7 @@ def test_a_terminated_run_leaves_nothing(
         (tmp_path / "out/release").mkdir(parents=True)
         (tmp_path / "out/release/part-0.parquet").write_text("old")
     process = start(tmp_path, {"query": query}, [quasi("a"), {"name": "n", "role": "insensitive"}])
-    for _ in range(1500):
+    for _ in range(6000):
         if happens(tmp_path) or process.poll() is not None:
             break
         time.sleep(0.1)
