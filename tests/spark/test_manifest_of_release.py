@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from commands import runner
 from pyspark.sql import SparkSession
 
 from anon_spark import Policy, anonymize
@@ -107,7 +107,7 @@ class Published:
         """What the command prints; its error lines are as many as expected, each with its text."""
         for crc in self.out.glob(".*.crc"):
             crc.unlink()
-        found = CliRunner().invoke(cli, ["audit", str(self.conf)])
+        found = runner().invoke(cli, ["audit", str(self.conf)])
         assert found.exit_code == code, (found.output, found.exception)
         told = [line for line in found.stderr.splitlines() if not line.startswith("anon-spark: ")]
         assert len(told) == len(lines) and all(text in line for text, line in zip(lines, told, strict=True)), told

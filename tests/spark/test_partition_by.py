@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
+from commands import runner
 from pyspark.sql import SparkSession
 
 from anon_spark import anonymize
@@ -49,13 +49,13 @@ def test_every_value_comes_back_from_its_directory_and_is_audited(spark: SparkSe
     }  # fmt: skip
     conf = tmp_path / "job.yaml"
     conf.write_text(json.dumps({key: value for key, value in asked.to_dict().items() if value is not None}))
-    audited = CliRunner().invoke(cli, ["audit", str(conf)])
+    audited = runner().invoke(cli, ["audit", str(conf)])
     assert audited.exit_code == 0, (audited.output, audited.exception)
     # 10 and 010 are two classes, as they were printed
     assert "42 rows in 7 classes; sizes 6 to 6" in audited.stdout and "as published by release" in audited.stdout
     part = next((tmp_path / "out/zip=10").rglob("part-*"))
     part.rename(tmp_path / "out/zip=010" / part.relative_to(tmp_path / "out/zip=10").with_name(f"part-9{part.suffix}"))
-    moved = CliRunner().invoke(cli, ["audit", str(conf)])
+    moved = runner().invoke(cli, ["audit", str(conf)])
     assert moved.exit_code == 5 and "1 data file missing: 'zip=10/" in moved.stderr and "that it does not name: 'zip=010/" in moved.stderr
 
 
