@@ -78,7 +78,8 @@ def _alpha(spec: ModelSpec, column: str, cells: Cells, name: str) -> Check:
 
 def _frequency(spec: ModelSpec, column: str, cells: Cells, name: str) -> Check:
     """max |(E,s)| <= |E| / l (METHODS 1.7)."""
-    breaks = F.col(name).cast(EXACT) * digits(whole(spec, "l")) > F.col(COUNTED).cast(EXACT)
+    l = Fraction(str(spec.parameters["l"]))  # noqa: E741
+    breaks = F.col(name).cast(EXACT) * digits(l.numerator) > F.col(COUNTED).cast(EXACT) * digits(l.denominator)
     return of_shares(spec, column, name, cells.largest(None), breaks)
 
 

@@ -46,7 +46,8 @@ FAILING = frozenset(
 """Spark's names for an expression that fails on the rows it is given: one of the owner's query, view or DataFrame."""
 MISTAKES = frozenset(
     (
-        "AVRO_DATA_SOURCE_NOT_ENABLED", "CODEC_NOT_AVAILABLE", "DATA_SOURCE_NOT_FOUND", "MISSING_AGGREGATION",
+        "AVRO_DATA_SOURCE_NOT_ENABLED", "CODEC_NOT_AVAILABLE", "CONFLICTING_DIRECTORY_STRUCTURES", "DATA_SOURCE_NOT_FOUND",
+        "MISSING_AGGREGATION",
         "PARSE_EMPTY_STATEMENT", "PARSE_SYNTAX_ERROR", "UNRESOLVED_COLUMN", "UNRESOLVED_ROUTINE",
         "UNSUPPORTED_DATA_TYPE_FOR_DATASOURCE",
     )
@@ -54,7 +55,8 @@ MISTAKES = frozenset(
 """Spark's names for what a configuration has wrong, wherever it comes up."""
 OTHERS = frozenset(
     (
-        "CANNOT_MERGE_SCHEMAS", "COLUMN_ALREADY_EXISTS", "FAILED_JDBC", "INSUFFICIENT_PERMISSIONS", "INTERNAL_ERROR",
+        "CANNOT_MERGE_SCHEMAS", "COLUMN_ALREADY_EXISTS", "FAILED_JDBC", "INCONSISTENT_BEHAVIOR_CROSS_VERSION",
+        "INSUFFICIENT_PERMISSIONS", "INTERNAL_ERROR",
         "NOT_SUPPORTED_WITH_SERVERLESS", "PATH_ALREADY_EXISTS", "TASK_WRITE_FAILED", "UNSUPPORTED_FEATURE",
     )
 )  # fmt: skip
@@ -142,6 +144,9 @@ def as_ours(error: Exception, where: str, key: str) -> AnonError:
     if _FULL.search(_text(error)):
         advice = "make room where Spark writes: the output, settings.staging, spark.local.dir"
         return PlatformError(f"{where}: {key}: no space left on a disk; {advice}")
+    if "INCONSISTENT_BEHAVIOR_CROSS_VERSION" in names_in(error):
+        advice = "set spark.sql.parquet.datetimeRebaseModeInRead and spark.sql.parquet.datetimeRebaseModeInWrite to CORRECTED"
+        return ConfigurationError([Fault(where, key, f"old dates or times ({found})", "a session that reads and writes them", advice)])
     if not names_in(error).isdisjoint(MISTAKES):
         advice = "check format, options and the packages of the session"
         return ConfigurationError([Fault(where, key, found, "what Spark can read or write", advice)])
@@ -157,6 +162,9 @@ def as_ours(error: Exception, where: str, key: str) -> AnonError:
     if failing(error):
         advice = "mend the query, view or DataFrame (try_cast, try_divide and their like give null instead of an error)"
         return DataError([Fault(where, key, f"an expression that fails on its rows ({found})", "a value for every row", advice)])
+    if isinstance(error, IllegalArgumentException):
+        advice = "check the options of input and output"
+        return ConfigurationError([Fault(where, key, f"something that Spark does not take ({found})", "options that it knows", advice)])
     return PlatformError(f"{where}: {key}: Spark failed ({found}); its own log says more; running the job again may help")
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from anon_spark.models.base import Counted, Distinct, Largest, Model, Size, Statistic, Whole
-from anon_spark.models.wording import left_over, named, share
+from anon_spark.models.wording import decimal, left_over, named, share
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class FrequencyLDiversity:
     """No sensitive value has more than 1 / l of a class's rows, l >= 1."""
 
     column: str
-    l: int
+    l: Fraction | int
     name: ClassVar[str] = "l-diversity"
     union_closed: ClassVar[bool] = True
     survives_any_rows: ClassVar[bool] = False
@@ -76,18 +76,18 @@ class FrequencyLDiversity:
 
     @property
     def factor(self) -> int:
-        return self.l
+        return self.l.numerator
 
     def holds(self, stats: Mapping[Statistic, Any]) -> Any:
-        return stats[Largest(self.column)] * self.l <= stats[Size()]
+        return stats[Largest(self.column)] * self.l.numerator <= stats[Size()] * self.l.denominator
 
     @property
     def counted(self) -> Counted:
         return Counted(self.column)
 
     def excess(self, size: Any, counts: Any, numbers: Any) -> Any:
-        """l times the rows of each value, as far as they are more than all rows, summed over the values."""
-        return np.maximum(counts * self.l - size[..., None], 0).sum(axis=-1)
+        """l times the rows of each value, as far as they are more than all rows, summed over the values, in units of 1 / denominator."""
+        return np.maximum(counts * self.l.numerator - size[..., None] * self.l.denominator, 0).sum(axis=-1)
 
     def infeasible(self, whole: Whole, may_suppress: int) -> str | None:
         """Eligible iff the commonest value has at most n / l of the rows that stay (Xiao & Tao 2006)."""
@@ -95,9 +95,10 @@ class FrequencyLDiversity:
         left = Fraction(count - may_suppress, whole.rows - may_suppress)
         if left * self.l <= 1:
             return None
+        asked = decimal(Fraction(self.l))
         return (
-            f"l = {self.l} asks that no value of {self.column} has more than 1 / {self.l} of the rows, but {named(value)}'s share of "
-            f"the table{left_over(may_suppress)} is {share(left, Fraction(1, self.l))}: no anonymization exists; the largest l that "
+            f"l = {asked} asks that no value of {self.column} has more than 1 / {asked} of the rows, but {named(value)}'s share of "
+            f"the table{left_over(may_suppress)} is {share(left, 1 / Fraction(self.l))}: no anonymization exists; the largest whole l that "
             f"can hold is {int(1 / left)}"
         )
 

@@ -97,7 +97,7 @@ def _l_diversity(asked: Asked) -> tuple[Model, ...]:
 
 DIVERSITIES: dict[str, Callable[[Asked], Model]] = {
     "distinct": lambda asked: DistinctLDiversity(asked.column, asked.whole("l")),
-    "frequency": lambda asked: FrequencyLDiversity(asked.column, asked.whole("l")),
+    "frequency": lambda asked: FrequencyLDiversity(asked.column, asked.exact("l")),
     "entropy": lambda asked: EntropyLDiversity(asked.known, asked.exact("l")),
     "recursive": lambda asked: RecursiveLDiversity(asked.known, asked.whole("l"), asked.exact("c")),
 }
@@ -154,7 +154,7 @@ def _by_level(asked: Asked) -> list[tuple[Fraction, tuple[str | None, ...]]]:
 OF_PERSONS: dict[str, Callable[[Asked], tuple[Model, ...]]] = {
     "k-anonymity": lambda asked: (PersonAnonymity(asked.whole("k")),),
     "alpha-deassociation": lambda asked: (PersonShare(asked.column, asked.exact("alpha"), _listed(asked), _refined(asked)),),
-    "l-diversity": lambda asked: (PersonShare(asked.column, Fraction(1, asked.whole("l"))),),
+    "l-diversity": lambda asked: (PersonShare(asked.column, 1 / asked.exact("l")),),
     "confidence-bound": lambda asked: (PersonShare(asked.column, asked.exact("h"), _value(asked), given=_given(asked)),),
     "lambda-alpha-k": lambda asked: (
         PersonAnonymity(asked.whole("k")),
@@ -167,7 +167,7 @@ OF_GIVEN_PERSONS: dict[str, Callable[[Asked], tuple[Model, ...]]] = {
     "alpha-deassociation": lambda asked: (
         (RefinedGivenShare if _refined(asked) else GivenShare)(asked.column, asked.exact("alpha"), _listed(asked)),
     ),
-    "l-diversity": lambda asked: (GivenShare(asked.column, Fraction(1, asked.whole("l"))),),
+    "l-diversity": lambda asked: (GivenShare(asked.column, 1 / asked.exact("l")),),
     "confidence-bound": lambda asked: (GivenShare(asked.column, asked.exact("h"), _value(asked)),),
     "lambda-alpha-k": lambda asked: (
         GivenPersons(asked.whole("k")),

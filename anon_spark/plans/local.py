@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from anon_spark.plans.fetch import arrow_enabled
-from anon_spark.plans.settings import SPARK_ERRORS
+from anon_spark.plans.settings import SPARK_ERRORS, setting, where_allowed
 
+_BATCH, _USUAL = "spark.sql.execution.arrow.maxRecordsPerBatch", "10000"
 LEAST_SENT = 1_000
 """Rows of a table that no session can find too large: one that is refused is refused for something else."""
 
@@ -28,6 +31,9 @@ def local_table(spark: SparkSession, table: pa.Table) -> DataFrame:
 
 def _sent(spark: SparkSession, table: pa.Table) -> DataFrame:
     if spark.version >= "4":
-        return spark.createDataFrame(table)
+        # 0 and below mean batches without a bound, but to PySpark's own way in
+        bound = setting(spark, _BATCH, _USUAL)
+        with nullcontext() if bound.isdigit() and int(bound) else where_allowed(spark, _BATCH, _USUAL, _USUAL):
+            return spark.createDataFrame(table)
     with arrow_enabled(spark):
         return spark.createDataFrame(table.to_pandas())

@@ -44,6 +44,7 @@ def rows_of(seed: int, count: int = 70) -> list[tuple]:
 GIVEN = {"flu": 1, "cough": 1, "fever": 2, "HIV": 3, "plague": 4}
 """The last is the most sensitive, and no row has it."""
 MODELS: list[dict[str, Any]] = [
+    {"model": "l-diversity", "kind": "frequency", "l": 2.1, "column": "illness"},
     {"model": "l-diversity", "kind": "entropy", "l": 2.5, "column": "illness"},
     {"model": "l-diversity", "kind": "recursive", "l": 2, "c": 1.5, "column": "illness"},
     {"model": "t-closeness", "t": 0.25, "column": "illness"},

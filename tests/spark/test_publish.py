@@ -44,3 +44,15 @@ def test_a_small_file_is_written_alone(spark: SparkSession, tmp_path: Path) -> N
         "a b/report.json", "c/report.json",
     ]  # fmt: skip
     assert (tmp_path / "c/report.json").read_text() == "ü"
+
+
+@pytest.mark.parametrize("bound", ["0", "-1"])
+def test_a_session_whose_batches_have_no_bound(spark: SparkSession, bound: str) -> None:
+    key = "spark.sql.execution.arrow.maxRecordsPerBatch"
+    before = spark.conf.get(key)
+    spark.conf.set(key, bound)
+    try:
+        assert [row.a for row in local_table(spark, pa.table({"a": [1, 2, 3]})).collect()] == [1, 2, 3]
+        assert spark.conf.get(key) == bound
+    finally:
+        spark.conf.set(key, before)

@@ -178,6 +178,9 @@ def test_errors_are_named_by_what_is_known() -> None:
     assert error_class(Named("x.y.SparkException: [FAILED_READ_FILE.NO_HINT] a [CAST_INVALID_INPUT] b")) == "CAST_INVALID_INPUT"
     assert isinstance(as_ours(Named("java.io.IOException: No space left"), "a", "b"), PlatformError)
     assert "no space left on a disk; make room" in str(as_ours(Named(f"{SECRET}: No space left on device [X]"), "a", "b"))
+    ancient = as_ours(Named("[TASK_WRITE_FAILED] x [INCONSISTENT_BEHAVIOR_CROSS_VERSION.WRITE_ANCIENT_DATETIME] y"), "a", "output")
+    assert isinstance(ancient, ConfigurationError) and "datetimeRebaseModeInWrite to CORRECTED" in str(ancient)
+    assert isinstance(as_ours(Named("[CONFLICTING_DIRECTORY_STRUCTURES]"), "a", "input"), ConfigurationError)
     codec = as_ours(Named(f"x.BadConfigurationException: {SECRET} ClassNotFoundException: com.x.LzoCodec"), "a", "output")
     assert isinstance(codec, ConfigurationError) and "output: found a compression whose class Spark lacks" in str(codec)
     assert isinstance(as_ours(Named("[MALFORMED_CSV_RECORD]"), "a", "b"), DataError)

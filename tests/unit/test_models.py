@@ -251,3 +251,12 @@ def test_a_confidence_that_no_table_holds_is_told_by_its_value() -> None:
         "h = 0.2 is below HIV's share of the table, 0.333: no anonymization exists; the smallest h that can hold is 0.3334"
     )
     assert ConfidenceBound(S, Fraction(1, 5), ("HIV",)).tightest(whole(HIV=2, flu=4)) == "h from 0.3334, the share of HIV"
+
+
+def test_frequency_l_diversity_of_a_fraction() -> None:
+    """l = 2.5: at most two of five rows; what is asked of whole numbers holds as before."""
+    half = FrequencyLDiversity(S, Fraction(5, 2))
+    assert holds(half, a=2, b=2, c=1) and not holds(half, a=3, b=2, c=1) and not holds(half, a=1, b=1)
+    assert half.excess(np.array([5, 6]), np.array([[2, 2, 1], [3, 2, 1]]), None).tolist() == [0, 3]
+    assert "l = 2.5 asks that no value of disease has more than 1 / 2.5 of the rows" in str(half.infeasible(whole(a=3, b=2, c=1), 0))
+    assert half.infeasible(whole(a=2, b=2, c=1), 0) is None
