@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from math import prod
 
 import numpy as np
 import pyarrow as pa
@@ -59,7 +61,7 @@ class RowNumbers:
         columns = tuple(ColumnNumbers.of(codes) for codes in known)
         return RowNumbers(columns, len(problem.hierarchies), tuple(words_of([len(column.code) for column in columns])))
 
-    @property
+    @cached_property
     def spans(self) -> list[int]:
         """How many numbers each column has."""
         return [max(len(column.code), 1) for column in self.columns]
@@ -87,9 +89,7 @@ class RowNumbers:
     def prefix(self, word: np.ndarray) -> np.ndarray:
         """(m,) the leading ``PREFIX`` bits of the first word (m,): in its order, if coarser."""
         first, end = self.words[0]
-        span = 1
-        for width in self.spans[first:end]:
-            span *= width
+        span = prod(self.spans[first:end])
         return word >> max((span - 1).bit_length() - PREFIX, 0)
 
     def codes(self, numbers: Sequence[np.ndarray]) -> np.ndarray:
