@@ -22,7 +22,7 @@ from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import LocalSummary
 from anon_spark.job.cautions import few_suppressed, rare_bounds, rare_bounds_here, rare_bounds_there, uncompiled
 from anon_spark.job.conservation import OWN, with_own
-from anon_spark.job.examples import local_examples
+from anon_spark.job.examples import examples_there, local_examples
 from anon_spark.job.gather import Gathered
 from anon_spark.job.measures import boxes_of_groups
 from anon_spark.job.parts import parts_of
@@ -143,7 +143,8 @@ def _on_spark(
         few_parts=gathered.combinations <= BROADCAST_VALUES, few_groups=found.summary.classes <= BROADCAST_VALUES,
         suppresses=found.summary.suppressed_rows > 0,
     )  # fmt: skip
-    return _Found(found.summary, _by_cell(policy, bound, tables), (), rare_bounds_there(problem, boxes), groups=boxes)
+    rare, examples = rare_bounds_there(problem, boxes), examples_there(problem, boxes)
+    return _Found(found.summary, _by_cell(policy, bound, tables), examples, rare, groups=boxes)
 
 
 def _with_rows(
@@ -163,7 +164,7 @@ def _with_rows(
     return _Found(
         found.summary,
         lambda _: labelled_rows(labelled, bound.quasi_identifiers, texts),
-        (),
+        examples_there(problem, boxes),
         rare_bounds_there(problem, boxes),
         groups=boxes,
         raw_sizes=raw_sizes(found.lines),

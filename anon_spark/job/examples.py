@@ -4,20 +4,26 @@ None where classes are counted in persons: k rows with a value may all be one pe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
+from pyspark.sql import DataFrame
 
 from anon_spark.domain.box_labels import labels
 from anon_spark.domain.frequency import FrequencySet
+from anon_spark.domain.hierarchy import Hierarchy
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import FullDomainRecoding, LocalRecoding
+from anon_spark.plans.box_examples import CODE, HIGH, LOW, PLACE, ROWS, WIDE, common_boxes
+from anon_spark.plans.fetch import fetch_rows
 from anon_spark.report.words import Example
 
 A_COLUMN = 3
 Box = tuple[int, int]
 LOOKED_AT = 50
 """Of the commonest values of a column, how many are looked at for examples with labels that differ."""
+LOOKED_AT_THERE = 8
+"""The same where groups are on Spark."""
 
 
 def examples(problem: Problem, recoding: FullDomainRecoding) -> tuple[Example, ...]:
@@ -33,14 +39,34 @@ def local_examples(problem: Problem, frequency: FrequencySet, recoding: LocalRec
     """Of a local recoding: the commonest value with the label that most of its rows print, then values with one that is wider."""
     shown: list[Example] = []
     for j, h in enumerate(problem.hierarchies):
-        boxes = [(code, *_boxes(frequency, recoding, j, code)) for code in _common(problem, j)]
-        chosen = [(code, most) for code, most, _ in boxes[:1]]
-        chosen += [(code, wide) for code, _, wide in boxes if wide is not None]
-        chosen += [(code, most) for code, most, _ in boxes[1:]]
-        ends = np.array([box for _, box in chosen], np.int64).reshape(-1, 2)
-        after = labels(h, ends[:, 0], ends[:, 1])
-        shown += _some(h.column, zip((h.leaves[code] for code, _ in chosen), after, strict=True))
+        shown += _of_boxes(h, [(code, *_boxes(frequency, recoding, j, code)) for code in _common(problem, j)])
     return tuple(shown)
+
+
+def examples_there(problem: Problem, boxes: DataFrame) -> tuple[Example, ...]:
+    """The same of groups on Spark, by those that end at a value. One small job; at most two lines a value come to the driver."""
+    common = [_common(problem, j)[:LOOKED_AT_THERE] for j in range(len(problem.hierarchies))]
+    if not any(common):
+        return ()
+    found: dict[tuple[int, int], dict[bool, tuple[int, Box]]] = {}
+    for line in fetch_rows(common_boxes(boxes, common)):
+        found.setdefault((line[PLACE], line[CODE]), {})[line[WIDE]] = (line[ROWS], (line[LOW], line[HIGH]))
+    shown: list[Example] = []
+    for j, h in enumerate(problem.hierarchies):
+        held = [(code, found[j, code]) for code in common[j] if (j, code) in found]
+        most = [(code, max(ends.values())[1], ends[True][1] if True in ends else None) for code, ends in held]
+        shown += _of_boxes(h, most)
+    return tuple(shown)
+
+
+def _of_boxes(h: Hierarchy, boxes: Sequence[tuple[int, Box, Box | None]]) -> list[Example]:
+    """boxes: a value's code, the ends that most of its rows print, and those of several leaves that most print."""
+    chosen = [(code, most) for code, most, _ in boxes[:1]]
+    chosen += [(code, wide) for code, _, wide in boxes if wide is not None]
+    chosen += [(code, most) for code, most, _ in boxes[1:]]
+    ends = np.array([box for _, box in chosen], np.int64).reshape(-1, 2)
+    after = labels(h, ends[:, 0], ends[:, 1])
+    return _some(h.column, zip((h.leaves[code] for code, _ in chosen), after, strict=True))
 
 
 def _boxes(frequency: FrequencySet, recoding: LocalRecoding, j: int, code: int) -> tuple[Box, Box | None]:
