@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from anon_spark.audit.result import Finding
 from anon_spark.domain.counting import counted
@@ -11,10 +11,13 @@ from anon_spark.domain.manifest import FileSum
 _EXAMPLES = 5
 
 
-def file_findings(listed: Mapping[str, FileSum], sizes: Mapping[str, int], digests: Callable[[list[str]], list[str]]) -> list[Finding]:
+def file_findings(
+    listed: Mapping[str, FileSum], sizes: Mapping[str, int], digests: Callable[[list[str]], list[str]], strangers: Sequence[str] = ()
+) -> list[Finding]:
     """One finding a kind of fault, naming up to five files.
 
-    sizes: path -> bytes of the data files that are there; digests: their SHA-256, asked only where the size is right.
+    sizes: path -> bytes of the data files that are there; digests: their SHA-256, asked only where the size is right; strangers: files
+    that readers pass over.
     """
     there = sorted(listed.keys() & sizes.keys())
     whole = [path for path in there if sizes[path] == listed[path].size]
@@ -27,12 +30,13 @@ def file_findings(listed: Mapping[str, FileSum], sizes: Mapping[str, int], diges
         *_told(grown, "longer than published", lambda path: f"{path!r} ({sizes[path]:,} for {listed[path].size:,} bytes)"),
         *_told(changed, "changed since publication", repr),
         *_told(sorted(sizes.keys() - listed.keys()), "that it does not name", repr),
+        *_told(list(strangers), "that it does not name, which readers pass over", repr, "file"),
     ]
 
 
-def _told(paths: list[str], what: str, shown: Callable[[str], str]) -> list[Finding]:
+def _told(paths: list[str], what: str, shown: Callable[[str], str], kind: str = "data file") -> list[Finding]:
     if not paths:
         return []
     more = f" and {len(paths) - _EXAMPLES} more" if len(paths) > _EXAMPLES else ""
     named = ", ".join(map(shown, paths[:_EXAMPLES]))
-    return [Finding("files", f"manifest: {counted(len(paths), 'data file')} {what}: {named}{more}")]
+    return [Finding("files", f"manifest: {counted(len(paths), kind)} {what}: {named}{more}")]

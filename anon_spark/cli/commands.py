@@ -32,7 +32,7 @@ from anon_spark.job.listed import with_listed_values
 from anon_spark.job.risk import RISK, risk_of
 from anon_spark.job.run import run as run_job
 from anon_spark.job.steps import PUBLISH
-from anon_spark.job.verify import Verified, verify_files
+from anon_spark.job.verify import Verified, refuse_other_job, verify_files
 from anon_spark.report.comparison import render_comparison
 from anon_spark.report.plan import render_plan
 from anon_spark.report.progress import DOING, Bars
@@ -95,6 +95,7 @@ def audit(conf: str, sets: Sequence[str], debug: bool) -> None:
     with spark_session("audit", debug) as spark, job_faults(policy.where):
         streams.say(f"anon-spark: {DOING['audit']} ...")
         verified = verify_files(spark, sink, policy.where)
+        refuse_other_job(verified, policy)
         try:
             release = read_release(spark, sink, policy.where)
             # a listed value in another spelling than its column's would match no row, and its model would pass unseen

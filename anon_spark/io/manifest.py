@@ -7,6 +7,7 @@ is read in pieces, whatever its size. Spark's own ``binaryFile`` holds each file
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 
 from anon_spark.domain.manifest import FileSum, Manifest, ManifestError
@@ -28,6 +29,22 @@ def is_data(path: str) -> bool:
 def sizes(files: Files, release: str) -> dict[str, int]:
     """Path below the release -> bytes, of all its data files. Raises one of FILE_ERRORS, as all do here."""
     return {path: size for path, size in files.tree(release).items() if is_data(path)}
+
+
+def strangers(files: Files, release: str) -> list[str]:
+    """Paths below the release that readers pass over and that neither Spark nor a manifest puts there: whoever is handed the directory has
+    them too."""
+    held = files.tree(release)
+    return sorted(path for path in held if not is_data(path) and not _is_own(path, held))
+
+
+def _is_own(path: str, held: Collection[str]) -> bool:
+    """The manifest, a committer's mark, or the checksum that Hadoop keeps beside a file that is there."""
+    folder, name = posixpath.split(path)
+    if name.startswith(".") and name.endswith(".crc"):
+        of = posixpath.join(folder, name[1:-4])
+        return of in held and (is_data(of) or _is_own(of, held))
+    return path == MANIFEST or name == "_SUCCESS" or name.startswith(("_committed_", "_started_"))
 
 
 def digests(files: Files, release: str, paths: list[str]) -> list[str]:

@@ -201,6 +201,15 @@ def _published_files(spark: SparkSession, sink: Sink) -> DataFrame:
     return release
 
 
+def _refuse_headless(sink: Sink, where: str) -> None:
+    """ConfigurationError for a release of CSV without headers: it was audited before it was published, and does not say now which
+    column is which."""
+    if kind_of_format(sink.format) == "csv" and folded(write_options(sink))["header"].lower() != "true":
+        expected = "true: files without a header do not tell their columns"
+        advice = "its run audited it before it was published; let files that are to be audited again have headers"
+        raise ConfigurationError([Fault(where, "output.options.header", "false", expected, advice)])
+
+
 def read_release(spark: SparkSession, sink: Sink, where: str) -> DataFrame:
     """A release that was published before, by whatever schema its files show; columns that are directories are the texts of their
     names, in which 10 and 010 are two. Raises DataError where there is none."""
@@ -210,6 +219,7 @@ def read_release(spark: SparkSession, sink: Sink, where: str) -> DataFrame:
         elif sink.table is not None:
             release = spark.read.table(sink.table)
         else:
+            _refuse_headless(sink, where)
             release = _published_files(spark, sink)
         if not release.columns:
             raise DataError([Fault(where, "output", "no column at all", "a release", "was it published?")])

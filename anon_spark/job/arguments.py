@@ -7,6 +7,9 @@ from pyspark.sql import DataFrame, SparkSession
 from anon_spark.domain.errors import ConfigurationError, Fault, PlatformError
 from anon_spark.domain.policy import Policy
 from anon_spark.io.spark_errors import SPARK_ERRORS
+from anon_spark.plans.settings import setting
+
+RETAINS = "spark.sql.retainGroupColumns"
 
 
 def refuse_arguments(table: object, policy: object) -> None:
@@ -29,12 +32,15 @@ def refuse_stream(table: DataFrame, where: str) -> None:
         raise ConfigurationError([fault])
 
 
-def refuse_stopped(spark: SparkSession, where: str) -> None:
-    """PlatformError for a session that is stopped: PySpark's own errors name attributes of None."""
+def refuse_unusable(spark: SparkSession, where: str) -> None:
+    """PlatformError for a session that is stopped: PySpark's own errors name attributes of None. ConfigurationError for one in which
+    aggregates lack what they are grouped by."""
     try:
         spark.range(1).schema  # noqa: B018 - a stopped session has nothing to plan it with
     except (*SPARK_ERRORS, AttributeError, ValueError):
         raise PlatformError(f"{where}: session: Spark answers no more; is it stopped? Start one and read the table again") from None
+    if setting(spark, RETAINS, "true").lower() == "false":
+        raise ConfigurationError([Fault(where, "session", f"{RETAINS} = false", "true", f'spark.conf.unset("{RETAINS}") does it')])
 
 
 def _is_table(table: object) -> bool:

@@ -16,6 +16,7 @@ from anon_spark.domain.policy import Policy
 from anon_spark.domain.problem import Problem
 from anon_spark.io.catalog import unseen
 from anon_spark.io.spark_errors import job_faults
+from anon_spark.job.arguments import refuse_unusable
 from anon_spark.job.cautions import lists, numbers_as_text, uneven_masks
 from anon_spark.job.decide import refuse_large
 from anon_spark.job.destination import open_destination
@@ -41,6 +42,7 @@ def check(
 ) -> Plan:
     """Bind the policy to its input and describe the run. Raises what a run would raise before its search, all but infeasibility."""
     trees = read_trees(policy)
+    refuse_unusable(spark, policy.where)
     with job_faults(policy.where):
         output: Output | None = None
         occupied: tuple[str, ...] = ()

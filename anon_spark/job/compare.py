@@ -17,7 +17,7 @@ from anon_spark.domain.policy import Policy
 from anon_spark.io.catalog import refuse_session, unseen
 from anon_spark.io.spark_errors import job_faults
 from anon_spark.job.account import lower_bound, versions
-from anon_spark.job.arguments import refuse_stopped, refuse_stream
+from anon_spark.job.arguments import refuse_stream, refuse_unusable
 from anon_spark.job.cautions import numbers_as_text
 from anon_spark.job.decide import decide_levels
 from anon_spark.job.decide_groups import decide_groups
@@ -52,7 +52,7 @@ def compare(
     """
     started, clock = datetime.now(timezone.utc), time.perf_counter()
     first = next(iter(policies.values()))
-    refuse_stopped(spark, first.where)
+    refuse_unusable(spark, first.where)
     with job_faults(first.where):
         refuse_places(spark, replace(first, output=None))
         cautions = () if table is not None else unseen(spark, first.input)

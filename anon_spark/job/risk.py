@@ -19,7 +19,7 @@ from anon_spark.domain.policy import Column, FlatHierarchy, Policy
 from anon_spark.io.catalog import refuse_session, unseen
 from anon_spark.io.spark_errors import job_faults
 from anon_spark.job.account import versions
-from anon_spark.job.arguments import refuse_stopped, refuse_stream
+from anon_spark.job.arguments import refuse_stream, refuse_unusable
 from anon_spark.job.cautions import numbers_as_text
 from anon_spark.job.output import refuse_places, report_files
 from anon_spark.job.run import case_sensitive, source_of
@@ -55,7 +55,7 @@ def risk_of(
     Raises ConfigurationError (columns; a population smaller than the table), DataError, InfeasibleError (no rows).
     """
     started, clock = datetime.now(timezone.utc), time.perf_counter()
-    refuse_stopped(spark, policy.where)
+    refuse_unusable(spark, policy.where)
     asked = _roles_of(policy)
     with job_faults(policy.where):
         refuse_places(spark, asked)

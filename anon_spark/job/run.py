@@ -26,7 +26,7 @@ from anon_spark.io.scratch import alive
 from anon_spark.io.spark_errors import job_faults
 from anon_spark.io.tables import read
 from anon_spark.job.account import Run, write_report
-from anon_spark.job.arguments import refuse_arguments, refuse_stopped, refuse_stream
+from anon_spark.job.arguments import refuse_arguments, refuse_stream, refuse_unusable
 from anon_spark.job.cautions import numbers_as_text, rows_of_persons
 from anon_spark.job.classifier import classifier_of
 from anon_spark.job.decide import decide_levels
@@ -83,7 +83,7 @@ def run(
     """Run a job on its configured input, or on ``table``."""
     started, release_id = datetime.now(timezone.utc), uuid.uuid4().hex
     trees = read_trees(policy)
-    refuse_stopped(spark, policy.where)
+    refuse_unusable(spark, policy.where)
     with job_faults(policy.where):
         if table is not None:
             refuse_stream(table, policy.where)

@@ -9,22 +9,24 @@ from pyspark.sql import SparkSession
 from anon_spark.audit.files_published import file_findings
 from anon_spark.audit.result import Finding
 from anon_spark.domain.counting import counted
-from anon_spark.domain.errors import AnonError
+from anon_spark.domain.errors import AnonError, ConfigurationError, Fault
 from anon_spark.domain.manifest import ManifestError
-from anon_spark.domain.policy import Sink
+from anon_spark.domain.policy import Policy, Sink
 from anon_spark.io.files import Files, file_faults, is_connect
-from anon_spark.io.manifest import digests, read_manifest, sizes
+from anon_spark.io.manifest import digests, read_manifest, sizes, strangers
 from anon_spark.io.places import normal, opened
 from anon_spark.io.stored_tables import full_name, stored_table
 
 
 @dataclass(frozen=True)
 class Verified:
-    """What was found of a release's files. told: a sentence where they were compared; unknown: one where they could not be."""
+    """What was found of a release's files. told: a sentence where they were compared; unknown: one where they could not be; job: the one
+    that its manifest says made it."""
 
     findings: tuple[Finding, ...] = ()
     told: str | None = None
     unknown: str | None = None
+    job: str | None = None
 
 
 def verify_files(spark: SparkSession, sink: Sink, where: str) -> Verified:
@@ -46,6 +48,13 @@ def verify_files(spark: SparkSession, sink: Sink, where: str) -> Verified:
         return Verified(unknown="whether its files are those that were published: they can't be seen from here")
 
 
+def refuse_other_job(verified: Verified, policy: Policy) -> None:
+    """ConfigurationError where another job made the release than the policy names: its labels are others, and would look wrong."""
+    if verified.job not in (None, policy.job) and not verified.findings:
+        expected = f"{verified.job}, which made this release, as its manifest says"
+        raise ConfigurationError([Fault(policy.where, "job", policy.job, expected, f"add --set job={verified.job}")])
+
+
 def _place(spark: SparkSession, sink: Sink, where: str) -> str | None:
     """The directory of a published release; None where it has none, or there is no such table."""
     if sink.table is None:
@@ -61,10 +70,10 @@ def _verified(files: Files, release: str) -> Verified:
         return Verified((Finding("files", f"manifest: it can't be read: {error}"),))
     if manifest is None:
         return Verified(unknown="whether its files are those that were published: no manifest is seen beside them")
-    found = file_findings(manifest.files, sizes(files, release), lambda paths: digests(files, release, paths))
+    found = file_findings(manifest.files, sizes(files, release), lambda paths: digests(files, release, paths), strangers(files, release))
     if not manifest.audited:
         found.append(Finding("files", "manifest: it says that the audit refused this release"))
     if found:
-        return Verified(tuple(found))
+        return Verified(tuple(found), job=manifest.job)
     files_told = counted(len(manifest.files), "data file")
-    return Verified(told=f"{files_told} as published by release {manifest.release_id} of {manifest.created}")
+    return Verified(told=f"{files_told} as published by release {manifest.release_id} of {manifest.created}", job=manifest.job)

@@ -99,6 +99,9 @@ def test_a_table_is_published_audited_and_never_overwritten_unasked(door: Door, 
     assert spark.read.parquet(str(door.out / "release")).distinct().count() == 2
 
     told(door.call("audit", "--set", "privacy.0.k=9"), 5, "audit: k-anonymity")
+    told(door.call("audit", "--set", "job=top-down"), 2, "job: found top-down; expected lattice, which made this release")
+    headless = ("output.format=csv", "output.options.header=false", "output.path=out/none")
+    told(door.call("audit", *(part for text in headless for part in ("--set", text))), 2, "output.options.header: found false")
 
 
 def test_a_dry_run_writes_nothing(door: Door) -> None:

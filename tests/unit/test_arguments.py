@@ -8,7 +8,7 @@ from local_files import Remote
 
 from anon_spark import Policy, anonymize
 from anon_spark.domain.errors import ConfigurationError, PlatformError
-from anon_spark.job.arguments import refuse_stopped, refuse_stream
+from anon_spark.job.arguments import refuse_stream, refuse_unusable
 
 POLICY = Policy(
     columns=[{"name": "a", "role": "quasi-identifier", "hierarchy": "flat"}], privacy=[{"model": "k-anonymity", "k": 2}]
@@ -20,6 +20,7 @@ class DataFrame:
 
     def __init__(self, streams: bool = False):
         self.isStreaming = streams
+        self.schema = None
 
 
 DataFrame.__module__ = "pyspark.sql.connect.dataframe"
@@ -57,4 +58,19 @@ def test_a_stopped_session_is_the_platforms(error: Exception) -> None:
             raise error
 
     with pytest.raises(PlatformError, match=r"^job\.yaml: session: Spark answers no more; is it stopped\?"):
-        refuse_stopped(Stopped(), "job.yaml")  # type: ignore[arg-type]
+        refuse_unusable(Stopped(), "job.yaml")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("found", ["false", "FALSE"])
+def test_a_session_whose_aggregates_lack_their_keys_is_refused(found: str) -> None:
+    class Session(Remote):
+        class conf:
+            @staticmethod
+            def get(name: str, default: str) -> str:
+                return found if name == "spark.sql.retainGroupColumns" else default
+
+        def range(self, end: int) -> DataFrame:
+            return DataFrame()
+
+    with pytest.raises(ConfigurationError, match=r"^job\.yaml: session: found spark\.sql\.retainGroupColumns = false; expected true"):
+        refuse_unusable(Session(), "job.yaml")  # type: ignore[arg-type]

@@ -228,6 +228,10 @@ def test_all_at_once_and_none_invented():
         ([("input.snapshot", "stage")], ["input.snapshot"]),
         ([("output", {"table": "t", "options": {"Path": "a"}})], ["output.options"]),
         (
+            [("output", {"path": "out", "format": "json", "options": {"pathglobfilter": "a", "multiLine": True, "compression": "none"}})],
+            ["output.options.pathglobfilter", "output.options.multiLine"],
+        ),
+        (
             [
                 ("input", {"format": "jdbc", "options": {"url": "jdbc:postgresql://h/d?user=a", "dbtable": "s.t"}}),
                 ("output", {"format": "JDBC", "options": {"URL": "jdbc:postgresql://h/d", "dbtable": '"s"."t"'}}),

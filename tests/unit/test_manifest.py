@@ -118,7 +118,20 @@ def test_each_fault_of_files_is_a_line(tmp_path: Path) -> None:
         "manifest: 1 data file missing: 'part-1'",
         "manifest: 1 data file longer than published: 'sex=f/part-0' (1 for 0 bytes)",
         "manifest: 1 data file that it does not name: 'sex=f/part-2'",
+        "manifest: 1 file that it does not name, which readers pass over: '.hidden'",
     ]
+
+
+def test_files_that_readers_pass_over_are_told_but_for_marks_and_checksums(tmp_path: Path) -> None:
+    out = release(tmp_path)
+    for name in ("._SUCCESS.crc", f".{MANIFEST}.crc", "_committed_12", "_started_12", "sex=f/.part-0.crc", "sex=f/_SUCCESS"):
+        (out / name).touch()
+    assert found(out) == []
+    for name in ("_rows.csv", "_more/part-0", ".part-9.crc", "sex=f/_x", f"sex=f/{MANIFEST}"):
+        (out / name).parent.mkdir(exist_ok=True)
+        (out / name).touch()
+    told = f"'.part-9.crc', '_more/part-0', '_rows.csv', 'sex=f/{MANIFEST}', 'sex=f/_x'"
+    assert found(out) == [f"manifest: 5 files that it does not name, which readers pass over: {told}"]
 
 
 def test_many_files_are_a_line_too() -> None:
