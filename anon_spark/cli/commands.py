@@ -56,12 +56,14 @@ def run(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> None:
 
 
 def check(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> None:
-    """Print the plan of the job."""
+    """Print the plan of the job, and end as a run would, as far as that is known without a search."""
     policy = _load(conf, sets)
     with spark_session("check", debug) as spark, _values_shown(show_values):
         with _progress() as on_start:
             plan = check_job(spark, policy, on_start=on_start)
         click.echo(render_plan(plan))
+        if plan.refusals:
+            raise plan.refusals[0]
 
 
 def compare(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> None:

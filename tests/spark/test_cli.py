@@ -87,8 +87,8 @@ def test_a_table_is_published_audited_and_never_overwritten_unasked(door: Door, 
     before = door.content()
     told(door.call("run"), 2, f"output.path: found {door.out / 'release'}, which exists already")
     dry = door.call("check")
-    told(dry, 0)
-    assert "a run would be refused" in dry.stdout and "exists already" in " ".join(dry.stdout.split())
+    told(dry, 2, f"output.path: found {door.out / 'release'}, which exists already")
+    assert "\nlattice     12 nodes" in dry.stdout and "\nrefused     " in dry.stdout
     assert door.content() == before and door.left() == {"release"}
 
     overwrite = {**door.settings["output"], "mode": "overwrite"}
@@ -100,13 +100,21 @@ def test_a_table_is_published_audited_and_never_overwritten_unasked(door: Door, 
 
     told(door.call("audit", "--set", "privacy.0.k=9"), 5, "audit: k-anonymity")
 
+    (door.folder / "link").symlink_to(door.out / "release")
+    itself = {"format": "parquet", "path": str(door.folder / "link")}
+    for command in ("check", "run"):
+        told(door.call(command, input=itself, output=overwrite), 2, "which holds the input")
+
 
 def test_a_dry_run_writes_nothing(door: Door) -> None:
     checked = door.call("check")
     told(checked, 0)
     assert "sex" in checked.stdout and "k-anonymity" in checked.stdout
     assert door.left() == set() and not (door.folder / "report").exists()
-    told(door.call("check", "--set", "privacy.0.k=9"), 0)
+    refused = door.call("check", "--set", "privacy.0.k=9")
+    (line,) = told(refused, 4, f"{door.conf}: 8 rows < k = 9")
+    assert line == told(door.call("run", "--set", "privacy.0.k=9"), 4, "8 rows < k = 9")[0]
+    assert "tightest    k-anonymity" in refused.stdout and f"\nrefused     {line.removeprefix('error: ')}\n" in refused.stdout
 
 
 def test_an_audit_refuses_a_release_that_was_tampered_with(door: Door, spark: SparkSession) -> None:
