@@ -162,7 +162,8 @@ def test_values_outside_a_hierarchy_are_counted_and_named_only_when_asked(door: 
         ({"format": "csv", "path": "{}/none.csv"}, 3, "input.path: found nothing at"),
         ({"format": "parquet", "path": "{}/nothing"}, 3, "input: found UNABLE_TO_INFER_SCHEMA"),
         ({"format": "csv", "path": "{}/empty.csv"}, 3, "input: found no column at all"),
-        ({"format": "parkett", "path": "{}/in.csv"}, 2, "input: found DATA_SOURCE_NOT_FOUND"),
+        ({"format": "parkett", "path": "{}/in.csv"}, 2, "input.format: found 'parkett'; expected a format that Spark knows, such as csv"),
+        ({"format": "avro", "path": "{}/in.csv"}, 2, "input.format: found 'avro'; expected a format that Spark knows, such as csv"),
         ({"table": "no.such_table"}, 3, "input: found TABLE_OR_VIEW_NOT_FOUND"),
         ({"query": "SELEC 1"}, 2, "input: found PARSE_SYNTAX_ERROR"),
         ({"query": "SELECT x FROM range(3)"}, 2, "input: found UNRESOLVED_COLUMN"),
@@ -279,6 +280,16 @@ def test_an_output_that_cannot_be_written_is_one_line(door: Door) -> None:
     told(door.call("run", output={"path": "out:x"}), 2, "output.path: found ")
     told(door.call("run", output={"path": "nosuch://x/y"}), 2, "output.path: found 'nosuch://x/y'; expected a path of a file system")
     assert door.left() == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [("exel", "parquet, text; add the package"), ("parqet", "did you mean 'parquet'?"), ("com.x.Y", "add the package"), ("avro", "add")],
+)
+def test_a_format_of_the_output_that_spark_does_not_know_is_told_before_anything_is_read(door: Door, name: str, advice: str) -> None:
+    for command in ("check", "run"):
+        (line,) = told(door.call(command, output={"path": "x", "format": name}), 2, f"output.format: found {name!r}; expected a format")
+        assert advice in line
 
 
 def test_a_failure_of_ours_is_told_without_its_text(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
