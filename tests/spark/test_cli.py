@@ -156,6 +156,22 @@ def test_values_outside_a_hierarchy_are_counted_and_named_only_when_asked(door: 
     assert door.left() == set()
 
 
+def test_the_advice_on_a_strange_csv_leads_to_a_plan(door: Door) -> None:
+    (door.folder / "in.csv").write_text("born;when;n\n" + "31.12.1999;31.12.1999 10:00;1\n30.11.1998;30.11.1998 11:00;NA\n" * 4)
+    columns = [quasi(name, {"date": ["year"]}, type=kind) for name, kind in (("born", "date"), ("when", "timestamp"))]
+
+    def check(code: int, *expected: str, **options: Any) -> None:
+        source = {**door.settings["input"], "options": options}
+        told(door.call("check", input=source, columns=[*columns, quasi("n", {"intervals": [5]})]), code, *expected)
+
+    check(2, "input.options.sep: found a single column, with sep ','; expected the columns of the policy; set sep to what")
+    check(2, "; set sep: ';'", header=True)
+    check(2, "input.options.header: found no header", sep=";")
+    check(3, "dateFormat, such as", "timestampFormat, such as", "name it in input.options.nullValue", header=True, sep=";")
+    patterns = {"dateFormat": "dd.MM.yyyy", "timestampFormat": "dd.MM.yyyy HH:mm"}
+    check(0, header=True, sep=";", inferSchema=True, nullValue="NA", **patterns)
+
+
 @pytest.mark.parametrize(
     ("source", "code", "text"),
     [
