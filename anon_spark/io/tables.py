@@ -41,9 +41,11 @@ def read(spark: SparkSession, source: Source, where: str, texts: Collection[str]
     with spark_faults(where, "input", absent=_absent(spark, source.path, where, "input.path")):
         try:
             table = _table(spark, source, where, texts)
+            # over Connect a plan is looked at only now
+            names = table.columns
         except SPARK_ERRORS as error:
             raise (unknown_format(error, source.format or "parquet", where, "input") or error) from None
-        if not table.columns:
+        if not names:
             fault = Fault(where, "input", "no column at all", "a table", "is its file empty?")
             raise DataError([fault])
     return table

@@ -303,8 +303,9 @@ def test_an_output_that_cannot_be_written_is_one_line(door: Door) -> None:
     [("exel", "parquet, text; add the package"), ("parqet", "did you mean 'parquet'?"), ("com.x.Y", "add the package"), ("avro", "add")],
 )
 def test_a_format_of_the_output_that_spark_does_not_know_is_told_before_anything_is_read(door: Door, name: str, advice: str) -> None:
+    output = {"path": str(door.out / "x"), "format": name}
     for command in ("check", "run"):
-        (line,) = told(door.call(command, output={"path": "x", "format": name}), 2, f"output.format: found {name!r}; expected a format")
+        (line,) = told(door.call(command, output=output), 2, f"output.format: found {name!r}; expected a format")
         assert advice in line
 
 
