@@ -15,7 +15,7 @@ import click
 from anon_spark.audit.release import audit_release
 from anon_spark.audit.result import AuditResult, Finding
 from anon_spark.cli import signals, streams
-from anon_spark.cli.session import spark_session
+from anon_spark.cli.session import has_local_files, is_started_here, spark_session
 from anon_spark.config.load import load
 from anon_spark.config.sweep import sweep
 from anon_spark.domain.counting import counted
@@ -25,6 +25,7 @@ from anon_spark.domain.unmapped import OutsideError
 from anon_spark.io.hierarchy_files import tree_faults
 from anon_spark.io.spark_errors import SPARK_ERRORS, job_faults
 from anon_spark.io.tables import read_release
+from anon_spark.job.beforehand import refuse_beforehand
 from anon_spark.job.check import check as check_job
 from anon_spark.job.compare import JSON, PAGE
 from anon_spark.job.compare import compare as compare_values
@@ -45,6 +46,7 @@ def run(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> None:
     policy = _load(conf, sets)
     if policy.output is None:
         raise ConfigurationError([Fault(policy.where, "output", "nothing", "a path", "add the key output: {path: ...}")])
+    _refuse_beforehand(policy, publishes=True)
     asked = time.perf_counter()
     with spark_session(policy.job, debug) as spark, _values_shown(show_values):
         start_up = time.perf_counter() - asked
@@ -56,18 +58,23 @@ def run(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> None:
 
 
 def check(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> None:
-    """Print the plan of the job."""
+    """Print the plan of the job, and end as a run would, as far as that is known without a search."""
     policy = _load(conf, sets)
+    _refuse_beforehand(policy)
     with spark_session("check", debug) as spark, _values_shown(show_values):
         with _progress() as on_start:
             plan = check_job(spark, policy, on_start=on_start)
         click.echo(render_plan(plan))
+        if plan.refusals:
+            raise plan.refusals[0]
 
 
 def compare(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> None:
     """Print what each value of one key would cost and give, and write it where a report is asked for; publishes nothing."""
     asked = sweep(sets, conf)
     policies = {value: _load(conf, asked.sets(value)) for value in asked.values}
+    for policy in policies.values():
+        _refuse_beforehand(policy)
     with spark_session("compare", debug) as spark, _values_shown(show_values):
         with _progress() as on_start:
             found = compare_values(spark, asked.key, policies, on_start=on_start)
@@ -79,6 +86,7 @@ def compare(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> N
 def risk(conf: str, sets: Sequence[str], population: int | None, debug: bool) -> None:
     """Print the risk of the raw table, and write it where a report is asked for."""
     policy = load(conf, sets, roles_alone=True)
+    _refuse_beforehand(policy)
     with spark_session("risk", debug) as spark:
         with _progress() as on_start:
             found = risk_of(spark, policy, population=population, on_start=on_start)
@@ -112,6 +120,12 @@ def _load(conf: str, sets: Sequence[str]) -> Policy:
     """The policy, its hierarchy files looked at with it, so that all that is wrong is told at once."""
     near = Path(conf).parent
     return load(conf, sets, lambda tree: tree_faults(tree.path, tree.sep, near))
+
+
+def _refuse_beforehand(policy: Policy, publishes: bool = False) -> None:
+    """Tell what needs no Spark before its start is waited for."""
+    if is_started_here():
+        refuse_beforehand(policy, publishes, bare=has_local_files())
 
 
 def _print_audit(policy: Policy, result: AuditResult, verified: Verified) -> None:

@@ -124,7 +124,8 @@ def run(conf: str, sets: tuple[str, ...], show_values: bool, verbose: bool, debu
 @VERBOSE
 @DEBUG
 def check(conf: str, sets: tuple[str, ...], show_values: bool, verbose: bool, debug: bool) -> None:
-    """Bind CONF to its input, print the plan and warn of risky columns; writes nothing."""
+    """Bind CONF to its input, print the plan and warn of risky columns; writes nothing. Ends with the exit code of a run, as far as it is
+    known without a search: 0 says that nothing stands in a run's way so far."""
     _logging(verbose, debug)
     sys.exit(guarded(lambda: commands.check(conf, sets, show_values, debug), debug))
 

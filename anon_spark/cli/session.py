@@ -5,14 +5,34 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import re
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from anon_spark.cli import signals, streams
 from anon_spark.domain.errors import PlatformError
 from anon_spark.io.spark_errors import SPARK_ERRORS, error_class
+
+
+def is_started_here() -> bool:
+    """Whether the session of a command will be started by this process, on this machine."""
+    elsewhere = ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED", "SPARK_API_MODE")
+    return SparkSession.getActiveSession() is None and not any(map(os.environ.get, elsewhere))
+
+
+def has_local_files() -> bool:
+    """Whether nothing in the environment gives Spark another file system than this machine's for paths without a scheme."""
+    if any(map(os.environ.get, ("HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_HOME"))):
+        return False
+    options, folder = os.environ.get("PYSPARK_SUBMIT_ARGS", ""), os.environ.get("SPARK_CONF_DIR")
+    if folder:
+        with contextlib.suppress(OSError):
+            options += (Path(folder) / "spark-defaults.conf").read_text(errors="replace")
+    named = re.search(r"--properties-file|remote|defaultFS|spark\.api\.mode", options)
+    return named is None and not (folder and (Path(folder) / "core-site.xml").exists())
 
 
 @contextlib.contextmanager

@@ -21,6 +21,7 @@ from anon_spark.config.scalars import (
     checked,
     choice,
 )
+from anon_spark.config.unbuilt import BUILT_JOBS
 from anon_spark.domain.policy import ColumnType, Job, Loss, Role
 
 Snapshot = Literal["auto", "stage", "none"]
@@ -55,7 +56,7 @@ def _blocks(value: object) -> int | str:
 class TopKeys(Keys):
     """The top of the file; the sections are read on their own, so that one fault hides no other."""
 
-    job: Annotated[Job, choice(get_args(Job))] = "lattice"
+    job: Annotated[Job, choice(get_args(Job), BUILT_JOBS)] = "lattice"
     input: Any = None
     output: Any = None
     report: Any = None

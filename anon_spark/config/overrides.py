@@ -8,7 +8,8 @@ from anon_spark.config.keys import TopKeys
 from anon_spark.config.notes import Key, Notes, did_you_mean
 from anon_spark.config.yaml_text import read_yaml
 
-LISTS = ("columns", "privacy")
+LISTS = frozenset(("columns", "privacy", "partition_by", "intervals", "date", "steps", "values", "given"))
+"""Keys that hold lists: an index below one that is not there yet begins a list, below any other key it is a key of a mapping."""
 
 
 def override(raw: object, sets: Sequence[str], notes: Notes) -> object:
@@ -57,7 +58,7 @@ def _put(top: dict[str, object], names: list[str], value: object, beside: Notes)
             return None
         rest = rest[used:]
         key = (*key, step)
-        filling: object = value if not rest else [] if len(key) == 1 and step in LISTS else {}
+        filling: object = value if not rest else [] if step in LISTS else {}
         holder = _enter(holder, step, filling, last=not rest)
     return key
 
@@ -79,7 +80,8 @@ def _step(holder: object, names: list[str], key: Key, beside: Notes) -> tuple[st
         if (joined := ".".join(names[:used])) in called:
             return called.index(joined), used
     known = [name for name in called if isinstance(name, str)]
-    expected = f"an index from 0 to {len(holder)}" + (", or a column's name" if key == ("columns",) else "")
+    expected = f"an index from 0 to {len(holder)}" if holder else "index 0, since the list is empty"
+    expected += ", or a column's name" if key == ("columns",) else ""
     beside.add((*key, names[0]), f"{names[0]!r}", expected, did_you_mean(names[0], known))
     return None, 0
 

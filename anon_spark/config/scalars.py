@@ -215,12 +215,13 @@ def instant(value: str) -> datetime | None:
     return moment if moment.tzinfo is None else None
 
 
-def choice(names: tuple[str, ...]) -> Any:
-    """The validator of a key that takes one of a few names."""
+def choice(names: tuple[str, ...], told: tuple[str, ...] = ()) -> Any:
+    """The validator of a key that takes one of a few names. told: those of them that are worth naming, where it is not all."""
+    told = told or names
 
     def chosen(value: object) -> str:
         if not isinstance(value, str) or value not in names:
-            raise Refused(show(value), "one of " + ", ".join(names), did_you_mean(value, names))
+            raise Refused(show(value), "one of " + ", ".join(told), did_you_mean(value, told))
         return value
 
     return PlainValidator(chosen)

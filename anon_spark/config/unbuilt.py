@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import get_args
 
 from anon_spark.config.notes import Key, Notes, show
+from anon_spark.domain.policy import Job
 
 ANY = object()
 """Any value but null and an empty list."""
@@ -23,6 +25,7 @@ NOT_BUILT: tuple[tuple[str, object], ...] = (
     ("job", "marginals"),
     ("job", "m-invariance"),
 )
+BUILT_JOBS = tuple(job for job in get_args(Job) if ("job", job) not in NOT_BUILT)
 NOT_IN_RISKS: tuple[tuple[str, object], ...] = (("columns.*.role", "person"),)
 """What the risk of a raw table has no means for: rows of one person would hide each other there, and it would look too low."""
 
@@ -35,7 +38,8 @@ def check_built(raw: object, notes: Notes, missing: Sequence[tuple[str, object]]
                 continue
             # a table's name is no choice among names: it is not repeated
             what = str(key[-1]) if refused is ANY else f"{key[-1]} {refused}"
-            notes.add(key, "a value" if refused is ANY else show(value), advice=f"{what} is not built yet")
+            expected = "one of " + ", ".join(BUILT_JOBS) if pattern == "job" else ""
+            notes.add(key, "a value" if refused is ANY else show(value), expected, f"{what} is not built yet")
 
 
 def _is(value: object, refused: object) -> bool:

@@ -31,7 +31,7 @@ class UnmappedError(DataError):
         kind: str = "",
     ):
         self.column, self.unmapped, self.inner = column, dict(unmapped), dict(inner)
-        self.distinct, self.rows, self.hint = distinct, rows, hint
+        self.distinct, self.rows, self.hint, self.kind = distinct, rows, hint, kind
         faults = []
         if unmapped:
             counts = self._counts(unmapped, "unmapped")

@@ -170,7 +170,7 @@ def held(claim: Claim, clear: Callable[[Files, str], None] | None = None) -> Ite
     """
     files, target = claim.files, claim.target
     made = _missing(files, target)
-    with file_faults(claim.where, claim.key, "it could not be claimed"):
+    with file_faults(claim.where, claim.key, "it could not be claimed", makes=True):
         claim.take()
     stop = threading.Event()
     beats = threading.Thread(target=claim.beat, args=(stop,), name="anon-spark-claim", daemon=True)

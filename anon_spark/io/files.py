@@ -8,6 +8,7 @@ paths and mounts need neither (io/local_files.py).
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import posixpath
 from collections.abc import Iterator
@@ -22,6 +23,8 @@ from anon_spark.io.spark_errors import SPARK_ERRORS, error_class
 
 FILE_ERRORS = (OSError, PlatformError, *SPARK_ERRORS)
 """What the methods of ``Files`` raise."""
+_REFUSING = frozenset((errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT))
+"""What a system says of a file that can't be made in a folder: /proc calls it missing."""
 
 
 class Files(Protocol):
@@ -67,13 +70,20 @@ def files_of(spark: SparkSession, path: str) -> Files:
 
 
 @contextlib.contextmanager
-def file_faults(where: str, key: str, what: str) -> Iterator[None]:
-    """A file system's failures as PlatformError: ``what`` could not be done at the place of ``key``."""
+def file_faults(where: str, key: str, what: str, makes: bool = False) -> Iterator[None]:
+    """A file system's failures as PlatformError: ``what`` could not be done at the place of ``key``. makes: a file or a folder is to be
+    made there, and the folder that refuses it is named."""
     try:
         yield
     except PlatformError as error:
         raise PlatformError(f"{where}: {key}: {what}: {error}") from None
     except OSError as error:
+        if makes and error.errno in _REFUSING and isinstance(error.filename, str):
+            folder = os.path.dirname(error.filename)
+            advice = f"choose another {key}, or get the right to write there"
+            raise PlatformError(
+                f"{where}: {key}: {what}: nothing can be made in the folder {folder} ({error.strerror}); {advice}"
+            ) from None
         raise PlatformError(f"{where}: {key}: {what} ({error.strerror or type(error).__name__})") from None
     except SPARK_ERRORS as error:
         raise PlatformError(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import difflib
 import os
 import posixpath
 import re
@@ -11,10 +13,12 @@ from pyspark.errors import IllegalArgumentException
 from pyspark.sql import SparkSession
 
 from anon_spark.domain.errors import ConfigurationError, Fault
-from anon_spark.io.files import Files, file_faults, files_of
+from anon_spark.io.files import FILE_ERRORS, Files, file_faults, files_of
+from anon_spark.io.local_files import plain
 from anon_spark.io.spark_errors import SPARK_ERRORS
 
 _SCHEME = re.compile(r"([^/:]*):(//[^/]*)?(.*)", re.DOTALL)
+SPELLING = "check its spelling"
 MOST_BYTES, OWN_BYTES = 255, 55
 """Of a name on nearly every file system, and of what is put around an output's name for files beside it."""
 
@@ -64,6 +68,40 @@ def target_of(files: Files, path: str, where: str) -> str:
     if len(os.fsencode(posixpath.basename(found))) > MOST_BYTES - OWN_BYTES:
         raise _long(found, where, "output.path", MOST_BYTES - OWN_BYTES)
     return found
+
+
+def local_place(spark: SparkSession, path: str) -> str | None:
+    """The path on this machine, absolute; None where its file system is elsewhere, or can't be asked."""
+    with contextlib.suppress(*FILE_ERRORS):
+        return files_of(spark, path).local(path)
+    return None
+
+
+def absent(local: str | None, path: str, where: str, key: str, advice: str = SPELLING) -> Fault:
+    """The fault of a path at which nothing lies. local: the path on this machine, None where it is elsewhere."""
+    found = f"nothing at {path}"
+    if local is not None:
+        own = os.path.abspath(local)
+        if not plain(path).startswith("/"):
+            found, advice = f"{found}, which is {own}", f"{advice}; a relative path starts from the folder that you are in"
+        folder, name = os.path.split(own)
+        if not os.path.isdir(folder) and not is_pattern(path):
+            advice = f"{advice}; there is no folder {folder}"
+        elif near := difflib.get_close_matches(name, _names(folder), 1):
+            advice = f"did you mean {near[0]!r}? Else {advice}"
+    return Fault(where, key, found, "a file or directory that Spark can see", advice)
+
+
+def is_pattern(path: str) -> bool:
+    """Whether Spark reads a path as a pattern of paths."""
+    return bool(set(path) & set("*?[]{}\\"))
+
+
+def _names(folder: str) -> list[str]:
+    """What lies in a folder; nothing where it can't be listed."""
+    with contextlib.suppress(OSError):
+        return [name for name in os.listdir(folder) if not name.startswith(".")]
+    return []
 
 
 def _refuse_spelling(path: str, where: str, key: str) -> None:

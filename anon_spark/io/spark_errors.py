@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from pyspark.errors import AnalysisException, IllegalArgumentException
@@ -84,12 +84,12 @@ _WORD = re.compile(r"\b[A-Za-z]\w+\b")
 
 @contextmanager
 def spark_faults(
-    where: str, key: str, kind: type[FaultsError] = DataError, path: str | None = None, absent: str = "check its spelling"
+    where: str, key: str, kind: type[FaultsError] = DataError, absent: Callable[[], Fault] | None = None
 ) -> Iterator[None]:
     """Spark's exceptions about a source or a sink as ours, by the names that Spark gives them: their texts may hold values of the data.
 
-    kind: what a plan that Spark refuses is: DataError for a source, ConfigurationError for a sink. path: of the source; absent: what
-    to do where nothing lies there.
+    kind: what a plan that Spark refuses is: DataError for a source, ConfigurationError for a sink. absent: gives the fault of a source
+    at whose path nothing lies.
     """
     try:
         yield
@@ -101,9 +101,8 @@ def spark_faults(
         if failing(error):
             # a number that can't be read is an illegal argument to PySpark
             raise as_ours(error, where, "input") from None
-        if path is not None and "PATH_NOT_FOUND" in names_in(error):
-            there = Fault(where, f"{key}.path", f"nothing at {path}", "a file or directory that Spark can see", absent)
-            raise kind([there]) from None
+        if absent is not None and "PATH_NOT_FOUND" in names_in(error):
+            raise kind([absent()]) from None
         mistake = isinstance(error, IllegalArgumentException) or not names_in(error).isdisjoint(MISTAKES)
         advice = "check format, path, table, options and rights"
         fault = Fault(where, key, error_class(error), "what Spark can read or write", advice)

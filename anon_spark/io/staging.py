@@ -14,6 +14,7 @@ from anon_spark.domain.errors import ConfigurationError, Fault, OccupiedError
 from anon_spark.domain.policy import Sink
 from anon_spark.io.files import FILE_ERRORS, Files, file_faults, is_connect
 from anon_spark.io.local_files import is_local, plain
+from anon_spark.io.places import is_pattern
 
 HIDDEN = ".anon-spark-"
 """Prefix of our own directories; Spark takes names with a leading dot for hidden and never reads them by accident."""
@@ -44,7 +45,7 @@ def refuse_patterns(where: str, paths: Mapping[str, str | None]) -> None:
     faults = [
         Fault(where, key, repr(path), expected, "rename it")
         for key, path in paths.items()
-        if path and set(path) & set("*?[]{}\\")
+        if path and is_pattern(path)
     ]
     if faults:
         raise ConfigurationError(faults)

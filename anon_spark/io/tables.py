@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, DataFrameReader, SparkSession
@@ -12,6 +12,7 @@ from anon_spark.domain.errors import ConfigurationError, DataError, Fault
 from anon_spark.domain.policy import Sink, Source
 from anon_spark.io.catalog import refuse_session, stored_source
 from anon_spark.io.csv_headers import refuse_headers, with_headers_compared
+from anon_spark.io.formats import unknown_format
 from anon_spark.io.inferred_numbers import refuse_changed_numbers
 from anon_spark.io.input_options import folded, kind_of_format, safe_options
 from anon_spark.io.jdbc_numbers import refuse_rounded
@@ -20,8 +21,9 @@ from anon_spark.io.jdbc_release import read_published
 from anon_spark.io.json_keys import key_twice, refuse_lost_keys
 from anon_spark.io.layout import as_text, layout_of, refuse_empty_files, refuse_passed_over, with_partitions_as_text
 from anon_spark.io.line_ends import refuse_changed_line_ends
+from anon_spark.io.places import SPELLING, absent, local_place
 from anon_spark.io.raw_lines import refuse_misread, refuse_replaced
-from anon_spark.io.spark_errors import names_in, spark_faults
+from anon_spark.io.spark_errors import SPARK_ERRORS, names_in, spark_faults
 from anon_spark.plans.columns import named
 from anon_spark.plans.settings import setting
 
@@ -36,12 +38,21 @@ def read(spark: SparkSession, source: Source, where: str, texts: Collection[str]
     Raises ConfigurationError for options that lose rows, for formats and queries that Spark does not know, DataError where the source
     is missing, has no columns, can't be read, or would be misread.
     """
-    with spark_faults(where, "input", path=source.path):
-        table = _table(spark, source, where, texts)
-        if not table.columns:
+    with spark_faults(where, "input", absent=_absent(spark, source.path, where, "input.path")):
+        try:
+            table = _table(spark, source, where, texts)
+            # over Connect a plan is looked at only now
+            names = table.columns
+        except SPARK_ERRORS as error:
+            raise (unknown_format(error, source.format or "parquet", where, "input") or error) from None
+        if not names:
             fault = Fault(where, "input", "no column at all", "a table", "is its file empty?")
             raise DataError([fault])
     return table
+
+
+def _absent(spark: SparkSession, path: str | None, where: str, key: str, advice: str = SPELLING) -> Callable[[], Fault] | None:
+    return None if path is None else lambda: absent(local_place(spark, path), path, where, key, advice)
 
 
 def _table(spark: SparkSession, source: Source, where: str, texts: Collection[str]) -> DataFrame:
@@ -213,7 +224,7 @@ def _refuse_headless(sink: Sink, where: str) -> None:
 def read_release(spark: SparkSession, sink: Sink, where: str) -> DataFrame:
     """A release that was published before, by whatever schema its files show; columns that are directories are the texts of their
     names, in which 10 and 010 are two. Raises DataError where there is none."""
-    with spark_faults(where, "output", path=sink.path, absent="run the job first, or check its spelling"):
+    with spark_faults(where, "output", absent=_absent(spark, sink.path, where, "output.path", f"run the job first, or {SPELLING}")):
         if is_jdbc(sink.format):
             release = read_published(spark, sink, where)
         elif sink.table is not None:

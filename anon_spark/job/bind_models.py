@@ -15,6 +15,7 @@ from anon_spark.domain.policy import Column, HierarchySpec, ModelSpec, Policy
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.unmapped import OutsideError, UnmappedError
 from anon_spark.domain.values import Kind, Value, parse
+from anon_spark.job.reading_hints import with_reading_hint
 from anon_spark.job.schema import BoundSchema, is_ordered
 
 Trees = Mapping[str, Sequence[Sequence[str]]]
@@ -51,7 +52,7 @@ def bind_models(policy: Policy, bound: BoundSchema, problem: Problem, trees: Tre
                 found[-1] = bind(column, kinds[spec.column], known, tree=trees.get(model_tree(place)), where=policy.where)
             except UnmappedError as error:
                 outside.append(error)
-                faults += error.faults
+                faults += with_reading_hint(error, column, policy)
     if outside:
         raise OutsideError(faults, outside)
     if faults:

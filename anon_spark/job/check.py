@@ -7,10 +7,11 @@ from collections.abc import Callable
 
 import numpy as np
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import types as T
 
 from anon_spark.algorithms.lattice import refuse_infeasible
 from anon_spark.algorithms.node_space import lattice_size
-from anon_spark.domain.errors import InfeasibleError, OccupiedError
+from anon_spark.domain.errors import AnonError, InfeasibleError, OccupiedError
 from anon_spark.domain.hierarchy import Hierarchy
 from anon_spark.domain.policy import Policy
 from anon_spark.domain.problem import Problem
@@ -31,6 +32,7 @@ from anon_spark.job.staged_persons import refuse_persons
 from anon_spark.job.steps import Steps
 from anon_spark.models.base import Whole
 from anon_spark.models.registry import pairs_of
+from anon_spark.plans.columns import DECLARED, kind_of
 from anon_spark.plans.fetch import fetch_rows
 from anon_spark.plans.materialise import Materialised
 from anon_spark.plans.profile import profile, warnings_from
@@ -40,22 +42,24 @@ from anon_spark.report.plan import Plan
 def check(
     spark: SparkSession, policy: Policy, table: DataFrame | None = None, on_start: Callable[[str], None] = lambda name: None
 ) -> Plan:
-    """Bind the policy to its input and describe the run. Raises what a run would raise before its search, all but infeasibility."""
+    """Bind the policy to its input and describe the run. Raises what a run would raise before its search; what leaves a plan to be
+    shown all the same (an output that is taken, models that nothing can hold) is told with it, as ``Plan.refusals``."""
     trees = read_trees(policy)
     refuse_unusable(spark, policy.where)
     with job_faults(policy.where):
         output: Output | None = None
-        occupied: tuple[str, ...] = ()
+        refusals: list[AnonError] = []
         try:
             output = open_destination(spark, policy, "check")
         except OccupiedError as error:
             # whoever looks at a policy again after its run is told the rest too
-            occupied = tuple(f"a run would be refused: {fault}" for fault in error.faults)
-        cautions = occupied if table is not None else (*occupied, *unseen(spark, policy.input))
+            refusals.append(error)
+        cautions = () if table is not None else unseen(spark, policy.input)
         table = source_of(spark, policy) if table is None else table
         bound = bind_schema(table.schema, policy, case_sensitive(spark))
         refuse_directories(table.schema, policy, bound)
         if output is not None:
+            output.refuse_input(table)
             output.refuse_columns(bound.published)
         refuse_persons(policy)
         cautions = (*cautions, *numbers_as_text(table.schema, policy))
@@ -65,19 +69,17 @@ def check(
         with Materialised() as kept:
             gathered = gather(usable, policy, bound, trees, kept, Steps(on_start))
         problem = gathered.problem
-        feasibility = []
         try:
             refuse_infeasible(problem, gathered.whole)
         except InfeasibleError as error:
-            feasibility.append(str(error))
+            refusals.append(InfeasibleError(f"{policy.where}: {error}"))
         lattice = policy.job == "lattice"
         if lattice:
             refuse_large(problem, policy)
         texts = [raw.name for raw in bound.quasi_identifiers if raw.kind == "text"]
-        types = {field.name: field.dataType.simpleString() for field in table.schema.fields}
         return Plan(
             policy=policy,
-            types=types,
+            types=types_of(table.schema, policy),
             levels={h.column: h.levels for h in problem.hierarchies} if lattice else {},
             distinct={h.column: int((rows > 0).sum()) for h, rows in _with_rows(problem)},
             nodes=lattice_size(problem) if lattice else None,
@@ -85,8 +87,8 @@ def check(
             rows=problem.rows + null_rows,
             nulls={h.column: int(rows[h.codes[None]]) if None in h.codes else 0 for h, rows in _with_rows(problem)},
             null_rows=null_rows,
-            unlisted=tuple(name for name in types if name not in {c.name for c in policy.columns}),
-            feasibility=tuple(feasibility),
+            unlisted=tuple(name for name in table.columns if name not in {c.name for c in policy.columns}),
+            refusals=tuple(refusals),
             tightest=advice(problem, gathered.whole),
             warnings=(
                 *cautions,
@@ -96,6 +98,16 @@ def check(
                 *_warnings(usable, policy, bound),
             ),
         )
+
+
+def types_of(schema: T.StructType, policy: Policy) -> dict[str, str]:
+    """The type of each column as it is taken: the declared one, where that is another than the input's."""
+    declared = {column.name: column.type for column in policy.columns if column.type is not None}
+    types = {}
+    for field in schema.fields:
+        own, asked = field.dataType.simpleString(), declared.get(field.name)
+        types[field.name] = own if asked is None or DECLARED[asked] == kind_of(field.dataType) else f"{asked} from {own}"
+    return types
 
 
 def _with_rows(problem: Problem) -> list[tuple[Hierarchy, np.ndarray]]:

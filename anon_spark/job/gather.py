@@ -27,6 +27,7 @@ from anon_spark.job.bind_models import Trees, bind_models, model_tree
 from anon_spark.job.cells import Values, encode, ordered, values_in
 from anon_spark.job.look_over import Travel, looked_over
 from anon_spark.job.persons import in_persons, set_bytes
+from anon_spark.job.reading_hints import with_reading_hint
 from anon_spark.job.schema import BoundSchema
 from anon_spark.job.steps import Steps
 from anon_spark.models.base import Whole
@@ -202,7 +203,7 @@ def bind_all(policy: Policy, bound: BoundSchema, values: Sequence[Values], trees
             hierarchies.append(hierarchy if policy.job == "lattice" else as_published(hierarchy, column, policy.bounds))
         except UnmappedError as error:
             unmapped.append(error)
-            outside += [_with_hint(fault, column, known, trees) for fault in error.faults]
+            outside += [_with_hint(fault, column, known, trees) for fault in with_reading_hint(error, column, policy)]
         except ConfigurationError as error:
             wrong += error.faults
         except DataError as error:

@@ -20,6 +20,7 @@ from anon_spark.domain.policy import FileHierarchy, Policy, Sink
 from anon_spark.io.claims import Claim, held
 from anon_spark.io.files import FILE_ERRORS, Files, file_faults, files_of, is_connect
 from anon_spark.io.foreign import refuse_foreign
+from anon_spark.io.formats import refuse_unknown
 from anon_spark.io.hierarchy_files import find_tree
 from anon_spark.io.places import normal, opened, target_of
 from anon_spark.io.spark_errors import SPARK_ERRORS
@@ -214,6 +215,7 @@ def open_output(spark: SparkSession, policy: Policy, release_id: str) -> Output:
     if policy.output is None or policy.output.path is None:
         staging = posixpath.join(_temporary(spark, policy), f"{HIDDEN}{release_id}")
         return Output(Sink(path=inside(staging)), staging, files_of(spark, staging), True, policy.where, intermediates=scratch)
+    refuse_unknown(spark, policy.output.format, policy.where, "output")
     files = opened(spark, policy.output.path, policy.where, "output.path")
     target = target_of(files, policy.output.path, policy.where)
     sink = replace(policy.output, path=target)
@@ -265,7 +267,7 @@ def report_files(spark: SparkSession, policy: Policy, release_id: str, texts: di
         files = files_of(spark, path)
     staged = {name: posixpath.join(path, f"{HIDDEN}{release_id}-{name}") for name in texts}
     try:
-        with file_faults(policy.where, "report.path", "the report could not be written"):
+        with file_faults(policy.where, "report.path", "the report could not be written", makes=True):
             for name, text in texts.items():
                 files.write(staged[name], text)
         yield

@@ -15,6 +15,7 @@ from anon_spark.domain.counting import some_of
 from anon_spark.domain.errors import ConfigurationError, Fault
 from anon_spark.domain.policy import Column, DateHierarchy, FlatHierarchy, IntervalHierarchy, ModelSpec, Policy
 from anon_spark.domain.problem import GIVEN
+from anon_spark.job.reading_hints import misread_header
 from anon_spark.plans.columns import DECLARED, HELPER, RawColumn, kind_of, raw_column
 from anon_spark.plans.persons import PERSON
 from anon_spark.plans.publish import bounds_names
@@ -124,6 +125,10 @@ def nearest(name: str, names: Sequence[str]) -> str | None:
 def _name_faults(schema: T.StructType, policy: Policy, case_sensitive: bool) -> Iterator[Fault]:
     names = schema.names
     where = policy.where
+    if fault := misread_header(names, policy):
+        # what else is missing follows from it
+        yield fault
+        return
     listed = {column.name for column in policy.columns}
     unlisted = [name for name in names if name not in listed]
     for place, column in enumerate(policy.columns):

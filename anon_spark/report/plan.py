@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rich.console import Group, RenderableType
@@ -10,10 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from anon_spark.domain.counting import counted
+from anon_spark.domain.errors import AnonError
 from anon_spark.domain.policy import Column, Policy
 from anon_spark.report import words
 from anon_spark.report.places import source_of, target_of, without_secrets
-from anon_spark.report.summary import as_text, grid
+from anon_spark.report.summary import as_text, grid, places
 
 MOST_COLUMNS = 40
 MOST_NULLS = 6
@@ -24,12 +25,12 @@ MOST_NULLS = 6
 class Plan:
     """A policy bound to its input, and what a run would do.
 
-    types: column -> type as the input has it; levels: quasi-identifier -> number of levels, the leaves' and the root's included;
+    types: column -> type as it is taken; levels: quasi-identifier -> number of levels, the leaves' and the root's included;
     distinct: quasi-identifier -> distinct values; nodes: full-QI lattice nodes within min and max levels; combinations: distinct ones
     that a local recoding groups; rows: of the input; nulls: quasi-identifier -> rows that hold null there; null_rows: those that
     ``nulls: suppress`` takes out;
-    unlisted: columns of the input that the policy does not name; feasibility: sentences on what can or cannot hold; tightest: of each
-    model the tightest parameter that can hold; warnings: sentences. What is not known (no scan was made, no lattice) is None or empty.
+    unlisted: columns of the input that the policy does not name; refusals: what a run would end with, the first of them; tightest: of
+    each model the tightest parameter that can hold; warnings: sentences. What is not known (no scan was made, no lattice) is None or empty.
     """
 
     policy: Policy
@@ -42,21 +43,41 @@ class Plan:
     nulls: Mapping[str, int] = field(default_factory=dict)
     null_rows: int = 0
     unlisted: tuple[str, ...] = ()
-    feasibility: tuple[str, ...] = ()
+    refusals: tuple[AnonError, ...] = ()
     tightest: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
 def render_plan(plan: Plan) -> str:
-    """The plan as plain text of at most 100 columns; ends by saying that nothing was written."""
+    """The plan as plain text of at most 100 columns, but for lines with paths, which are to be copied; it says at its end that nothing
+    was written."""
     return as_text(plan_view(plan))
 
 
 def plan_view(plan: Plan) -> Group:
     """What rich shows of a plan."""
-    head = Text(f"{plan.policy.where}: job {plan.policy.job}", style="bold")
+    policy = plan.policy
+    head = Text(f"{policy.where}: job {policy.job}", style="bold", no_wrap=True)
     end = Text("Dry run: nothing was written.", style="dim")
-    return Group(head, _columns(plan), _facts(plan), end)
+    rows = "" if plan.rows is None else f", {counted(plan.rows, 'row')}"
+    files = {column.name: path for column in policy.columns if (path := getattr(column.hierarchy, "path", None))}
+    return Group(
+        head,
+        _columns(plan),
+        *_lines("files", [f"{name}: {without_secrets(path)}" for name, path in files.items()]),
+        *_lines("input", [f"{source_of(policy.input) or 'the table given'}{rows}"]),
+        _facts(plan),
+        *_lines("output", [_output(policy)]),
+        *_lines("report", [without_secrets(policy.report)] if policy.report else []),
+        *([grid({"warnings": plan.warnings})] if plan.warnings else []),
+        *_lines("refused", [line for error in plan.refusals for line in str(error).splitlines()]),
+        end,
+    )
+
+
+def _lines(name: str, told: Sequence[str]) -> list[Text]:
+    """Lines that hold paths, the name before the first alone."""
+    return [line for number, text in enumerate(told) for line in places({"" if number else name: text})]
 
 
 def _columns(plan: Plan) -> Table:
@@ -96,7 +117,7 @@ def _hierarchy(column: Column) -> str:
     spec = column.hierarchy
     if spec is None:
         return "none" if column.role == "quasi-identifier" else ""
-    return _KINDS[type(spec).__name__] + (f" {without_secrets(path)}" if (path := getattr(spec, "path", None)) else "")
+    return _KINDS[type(spec).__name__]
 
 
 _KINDS = {
@@ -109,13 +130,11 @@ _KINDS = {
 
 
 def _facts(plan: Plan) -> RenderableType:
-    """Everything but the columns, each under its name; what is empty is left out."""
+    """What is asked and was found, each under its name; what is empty is left out."""
     policy, suppression = plan.policy, plan.policy.suppression
-    rows = "" if plan.rows is None else f", {counted(plan.rows, 'row')}"
     limit = f"at most {words.share(suppression.limit)} of the rows, {suppression.show}" if suppression.limit else "no row"
     best = f", the one that holds with the least {policy.loss} is published"
     return grid({
-        "input": [f"{source_of(policy.input) or 'the table given'}{rows}"],
         "unlisted": [f"{policy.unlisted}: {', '.join(plan.unlisted)}"] if plan.unlisted else [],
         "models": [words.model(spec.model, {"column": spec.column, **spec.parameters}) for spec in policy.privacy],
         "counted": [f"persons, by column {column.name}" for column in policy.of_role("person")],
@@ -124,10 +143,6 @@ def _facts(plan: Plan) -> RenderableType:
         "lattice": [] if plan.nodes is None else [f"{counted(plan.nodes, 'node')}{best}"],
         "groups": [] if plan.combinations is None else [_groups(plan)],
         "tightest": plan.tightest,
-        "feasible": plan.feasibility,
-        "output": [_output(policy)],
-        "report": [without_secrets(policy.report)] if policy.report else [],
-        "warnings": plan.warnings,
     })  # fmt: skip
 
 

@@ -87,8 +87,8 @@ def test_a_table_is_published_audited_and_never_overwritten_unasked(door: Door, 
     before = door.content()
     told(door.call("run"), 2, f"output.path: found {door.out / 'release'}, which exists already")
     dry = door.call("check")
-    told(dry, 0)
-    assert "a run would be refused" in dry.stdout and "exists already" in " ".join(dry.stdout.split())
+    told(dry, 2, f"output.path: found {door.out / 'release'}, which exists already")
+    assert "\nlattice     12 nodes" in dry.stdout and "\nrefused     " in dry.stdout
     assert door.content() == before and door.left() == {"release"}
 
     overwrite = {**door.settings["output"], "mode": "overwrite"}
@@ -103,13 +103,21 @@ def test_a_table_is_published_audited_and_never_overwritten_unasked(door: Door, 
     headless = ("output.format=csv", "output.options.header=false", "output.path=out/none")
     told(door.call("audit", *(part for text in headless for part in ("--set", text))), 2, "output.options.header: found false")
 
+    (door.folder / "link").symlink_to(door.out / "release")
+    itself = {"format": "parquet", "path": str(door.folder / "link")}
+    for command in ("check", "run"):
+        told(door.call(command, input=itself, output=overwrite), 2, "which holds the input")
+
 
 def test_a_dry_run_writes_nothing(door: Door) -> None:
     checked = door.call("check")
     told(checked, 0)
     assert "sex" in checked.stdout and "k-anonymity" in checked.stdout
     assert door.left() == set() and not (door.folder / "report").exists()
-    told(door.call("check", "--set", "privacy.0.k=9"), 0)
+    refused = door.call("check", "--set", "privacy.0.k=9")
+    (line,) = told(refused, 4, f"{door.conf}: 8 rows < k = 9")
+    assert line == told(door.call("run", "--set", "privacy.0.k=9"), 4, "8 rows < k = 9")[0]
+    assert "tightest    k-anonymity" in refused.stdout and f"\nrefused     {line.removeprefix('error: ')}\n" in refused.stdout
 
 
 def test_an_audit_refuses_a_release_that_was_tampered_with(door: Door, spark: SparkSession) -> None:
@@ -151,13 +159,30 @@ def test_values_outside_a_hierarchy_are_counted_and_named_only_when_asked(door: 
     assert door.left() == set()
 
 
+def test_the_advice_on_a_strange_csv_leads_to_a_plan(door: Door) -> None:
+    (door.folder / "in.csv").write_text("born;when;n\n" + "31.12.1999;31.12.1999 10:00;1\n30.11.1998;30.11.1998 11:00;NA\n" * 4)
+    columns = [quasi(name, {"date": ["year"]}, type=kind) for name, kind in (("born", "date"), ("when", "timestamp"))]
+
+    def check(code: int, *expected: str, **options: Any) -> None:
+        source = {**door.settings["input"], "options": options}
+        told(door.call("check", input=source, columns=[*columns, quasi("n", {"intervals": [5]})]), code, *expected)
+
+    check(2, "input.options.sep: found a single column, with sep ','; expected the columns of the policy; set sep to what")
+    check(2, "; set sep: ';'", header=True)
+    check(2, "input.options.header: found no header", sep=";")
+    check(3, "dateFormat, such as", "timestampFormat, such as", "name it in input.options.nullValue", header=True, sep=";")
+    patterns = {"dateFormat": "dd.MM.yyyy", "timestampFormat": "dd.MM.yyyy HH:mm"}
+    check(0, header=True, sep=";", inferSchema=True, nullValue="NA", **patterns)
+
+
 @pytest.mark.parametrize(
     ("source", "code", "text"),
     [
         ({"format": "csv", "path": "{}/none.csv"}, 3, "input.path: found nothing at"),
         ({"format": "parquet", "path": "{}/nothing"}, 3, "input: found UNABLE_TO_INFER_SCHEMA"),
         ({"format": "csv", "path": "{}/empty.csv"}, 3, "input: found no column at all"),
-        ({"format": "parkett", "path": "{}/in.csv"}, 2, "input: found DATA_SOURCE_NOT_FOUND"),
+        ({"format": "parkett", "path": "{}/in.csv"}, 2, "input.format: found 'parkett'; expected a format that Spark knows, such as csv"),
+        ({"format": "avro", "path": "{}/in.csv"}, 2, "input.format: found 'avro'; expected a format that Spark knows, such as csv"),
         ({"table": "no.such_table"}, 3, "input: found TABLE_OR_VIEW_NOT_FOUND"),
         ({"query": "SELEC 1"}, 2, "input: found PARSE_SYNTAX_ERROR"),
         ({"query": "SELECT x FROM range(3)"}, 2, "input: found UNRESOLVED_COLUMN"),
@@ -274,6 +299,17 @@ def test_an_output_that_cannot_be_written_is_one_line(door: Door) -> None:
     told(door.call("run", output={"path": "out:x"}), 2, "output.path: found ")
     told(door.call("run", output={"path": "nosuch://x/y"}), 2, "output.path: found 'nosuch://x/y'; expected a path of a file system")
     assert door.left() == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [("exel", "parquet, text; add the package"), ("parqet", "did you mean 'parquet'?"), ("com.x.Y", "add the package"), ("avro", "add")],
+)
+def test_a_format_of_the_output_that_spark_does_not_know_is_told_before_anything_is_read(door: Door, name: str, advice: str) -> None:
+    output = {"path": str(door.out / "x"), "format": name}
+    for command in ("check", "run"):
+        (line,) = told(door.call(command, output=output), 2, f"output.format: found {name!r}; expected a format")
+        assert advice in line
 
 
 def test_a_failure_of_ours_is_told_without_its_text(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:

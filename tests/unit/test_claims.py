@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -163,6 +165,17 @@ def test_a_claim_that_could_not_be_written_is_not_there(tmp_path: Path, monkeypa
     with pytest.raises(PlatformError, match="it could not be claimed"), held(claim(tmp_path)):
         raise AssertionError("it was claimed")
     assert contents(tmp_path) == set()
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT])
+def test_a_folder_that_takes_no_claim_is_named_with_its_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    def refuses(path: str, *more: object) -> int:
+        raise OSError(number, os.strerror(number), path)
+
+    monkeypatch.setattr(os, "open", refuses)
+    told = f"output.path: it could not be claimed: nothing can be made in the folder {tmp_path} ({os.strerror(number)}); choose another "
+    with pytest.raises(PlatformError, match=re.escape(told) + "output.path, or get the right"), held(claim(tmp_path)):
+        raise AssertionError("it was claimed")
 
 
 def test_a_claim_whose_making_was_not_confirmed_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from anon_spark.config.hierarchy_keys import KINDS
+from anon_spark.config.keys import ColumnKeys, ReportKeys, SettingsKeys, SinkKeys, SourceKeys, SuppressionKeys
 from anon_spark.config.load import load
+from anon_spark.config.model_keys import MODELS
+from anon_spark.config.notes import Notes
+from anon_spark.config.overrides import LISTS, override
 from anon_spark.domain.errors import ConfigurationError, Fault
 from anon_spark.domain.policy import MaskHierarchy, Policy, Settings
 
@@ -52,6 +57,28 @@ def test_what_the_file_does_not_hold(path):
 def test_the_next_index_adds(path):
     policy = load(path, ["privacy.1.model=l-diversity", "privacy.1.l=2", "columns.3={name: x, role: insensitive}"])
     assert policy.privacy[1].parameters["l"] == 2 and policy.columns[3].name == "x"
+
+
+def list_keys() -> set[str]:
+    """Every key whose value is a list, as the schemas have them."""
+    sections = [SinkKeys, SourceKeys, SettingsKeys, SuppressionKeys, ReportKeys, ColumnKeys, *KINDS.values(), *MODELS.values()]
+    fields = [(name, str(field.annotation)) for schema in sections for name, field in schema.model_fields.items()]
+    return {"columns", "privacy"} | {name for name, kind in fields if "list[" in kind}
+
+
+def test_an_index_below_any_key_of_lists_begins_the_list_and_below_a_mapping_is_a_key(path):
+    assert list_keys() == LISTS
+    for name in sorted(LISTS - {"columns", "privacy"}):
+        raw = override({}, [f"output.{name}.0=x", f"output.{name}.1=y"], notes := Notes("f"))
+        assert raw == {"output": {name: ["x", "y"]}} and not notes.found
+        override({"output": {name: None}}, [f"output.{name}.1=x"], notes := Notes("f"))
+        with pytest.raises(ConfigurationError, match=f"--set output.{name}.1: found '1'; expected index 0, since the list is empty"):
+            notes.stop()
+    policy = load(path, ["output.path=out/a", "output.partition_by.0=disease", "columns.a.b.hierarchy={mask: left}",
+                         "columns.a.b.hierarchy.steps.0=2"])  # fmt: skip
+    assert policy.output is not None and policy.output.partition_by == ("disease",)
+    assert policy.columns[1].hierarchy == MaskHierarchy(side="left", steps=(2,))
+    assert override({}, ["privacy.0.lambda.1=0.5"], Notes("f"))["privacy"][0]["lambda"].keys() == {"1"}
 
 
 def test_values_are_yaml_and_the_last_one_wins(path):

@@ -44,6 +44,12 @@ def test_what_is_not_built_is_understood_and_refused(key, value):
     assert fault.key == key and fault.advice.endswith("is not built yet")
 
 
+def test_a_misspelt_job_names_those_that_are_built_and_the_nearest_of_them():
+    for asked, advice in (("latice", "did you mean 'lattice'?"), ("topdown", "did you mean 'top-down'?"), ("anatmy", "")):
+        assert faults("job", asked) == [Fault("policy", "job", repr(asked), "one of lattice, top-down", advice)]
+    assert faults("job", "kab") == [Fault("policy", "job", "'kab'", "one of lattice, top-down", "job kab is not built yet")]
+
+
 def test_a_fault_of_what_is_not_built_is_still_a_fault():
     person = {"name": "ssn", "role": "person", "trim": 3}
     assert {fault.key for fault in faults("columns.2", person)} == {"columns.2.trim"}

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from anon_spark.domain.errors import Fault, InfeasibleError, OccupiedError
 from anon_spark.domain.policy import (
     Column,
     DateHierarchy,
@@ -221,7 +222,7 @@ def test_a_plan_shows_what_a_run_would_do() -> None:
         nodes=1_296,
         rows=32_561,
         unlisted=("hours", "race"),
-        feasibility=("k-anonymity: 32,561 rows >= 10.",),
+        refusals=(InfeasibleError("conf/adult.yaml: 3 rows < k = 10"),),
         warnings=("hours (insensitive) is nearly unique.",),
     )
     text = render_plan(plan)
@@ -230,7 +231,8 @@ def test_a_plan_shows_what_a_run_would_do() -> None:
     for told in (
         "conf/adult.yaml: job lattice",
         "age quasi-identifier int 1-3 of 3 73 intervals",
-        "education quasi-identifier string 0-2 file conf/education.csv",
+        "education quasi-identifier string 0-2 file",
+        "files education: conf/education.csv",
         "zip quasi-identifier string 0-2 of 5 mask",
         "[bold]a.b[/bold] quasi-identifier string 0-1 flat",
         "occupation sensitive string",
@@ -240,7 +242,7 @@ def test_a_plan_shows_what_a_run_would_do() -> None:
         "alpha-deassociation (column = occupation, alpha = 0.1)",
         "suppress at most 5 % of the rows, drop",
         "lattice 1,296 nodes, the one that holds with the least gcp is published",
-        "feasible k-anonymity: 32,561 rows >= 10.",
+        "refused conf/adult.yaml: 3 rows < k = 10",
         "output out/adult (parquet), mode overwrite, by sex, 6 columns",
         "report out/adult-report",
         "warnings hours (insensitive) is nearly unique.",
@@ -248,6 +250,26 @@ def test_a_plan_shows_what_a_run_would_do() -> None:
     ):
         assert told in lines, told
     assert "secret" not in text
+
+
+def test_no_path_of_a_plan_is_wrapped() -> None:
+    long = "/data/" + "/".join(f"folder-{i:02}" for i in range(20))
+    columns = (Column(name="x", role="quasi-identifier", hierarchy=FileHierarchy(path=f"{long}/x.csv")),)
+    policy = dataclasses.replace(
+        POLICY, where=f"{long}/job.yaml", input=Source(format="csv", path=f"{long}/in.csv"), report=f"{long}/report",
+        output=Sink(path=f"{long}/out"), columns=columns,
+    )  # fmt: skip
+    taken = OccupiedError([Fault(policy.where, "output.path", f"{long}/out, which exists already")])
+    lines = render_plan(Plan(policy=policy, types={"x": "string"}, rows=3, refusals=(taken,))).splitlines()
+    assert lines[0] == f"{long}/job.yaml: job lattice"
+    for told in (
+        f"files       x: {long}/x.csv",
+        f"input       {long}/in.csv (csv), 3 rows",
+        f"output      {long}/out (parquet), mode error, 1 column",
+        f"report      {long}/report",
+        f"refused     {taken}",
+    ):
+        assert told in lines, told
 
 
 def test_a_plan_tells_what_becomes_of_nulls() -> None:

@@ -9,6 +9,7 @@ from pyspark.sql import types as T
 
 from anon_spark import Policy
 from anon_spark.domain.errors import ConfigurationError
+from anon_spark.job.check import types_of
 from anon_spark.job.schema import bind_schema, nearest
 
 INTERVALS, MONTHS = {"intervals": [5]}, {"date": ["month"]}
@@ -88,6 +89,15 @@ def test_types_that_cannot_be_grouped(kind: T.DataType) -> None:
 def test_a_type_or_hierarchy_that_does_not_fit_the_column(kind: T.DataType, more: dict[str, Any], text: str) -> None:
     (line,) = faults({"q": kind}, column("q", **more))
     assert text in line
+
+
+def test_a_dry_run_tells_the_type_that_a_column_is_taken_for() -> None:
+    kinds = {"day": T.TimestampType(), "zip": TEXT, "n": T.LongType(), "when": T.DateType(), "more": TEXT, "born": TEXT}
+    schema = T.StructType([T.StructField(name, kind) for name, kind in kinds.items()])
+    declared = {"day": "date", "zip": "string", "n": "integer", "when": None, "born": "date"}
+    columns = [column(name, type=kind) for name, kind in declared.items()]
+    told = types_of(schema, Policy(columns=columns, privacy=[{"model": "k-anonymity", "k": 2}]))
+    assert list(told.values()) == ["date from timestamp", "string", "bigint", "date", "string", "date from string"]
 
 
 def test_near_names() -> None:
