@@ -33,7 +33,7 @@ from anon_spark.job.listed import with_listed_values
 from anon_spark.job.risk import RISK, risk_of
 from anon_spark.job.run import run as run_job
 from anon_spark.job.steps import PUBLISH
-from anon_spark.job.verify import Verified, refuse_other_job, verify_files
+from anon_spark.job.verify import Verified, doubting_release, refuse_other_job, verify_files
 from anon_spark.report.comparison import render_comparison
 from anon_spark.report.plan import render_plan
 from anon_spark.report.progress import DOING, Bars
@@ -108,11 +108,11 @@ def audit(conf: str, sets: Sequence[str], debug: bool) -> None:
             release = read_release(spark, sink, policy.where)
             # a listed value in another spelling than its column's would match no row, and its model would pass unseen
             result = audit_release(release, with_listed_values(spark, release.schema, policy))
-        except (AnonError, *SPARK_ERRORS):
-            if not verified.findings:
-                raise
-            # files that were cut or changed can't be read: that is what is to be told
-            raise _refused(policy, verified.findings) from None
+        except (AnonError, *SPARK_ERRORS) as error:
+            if verified.findings:
+                # files that were cut or changed can't be read: that is what is to be told
+                raise _refused(policy, verified.findings) from None
+            raise doubting_release(error, verified, sink) from None
     _print_audit(policy, result, verified)
 
 
@@ -129,6 +129,8 @@ def _refuse_beforehand(policy: Policy, publishes: bool = False) -> None:
 
 
 def _print_audit(policy: Policy, result: AuditResult, verified: Verified) -> None:
+    sound = result.ok and not verified.findings
+    click.echo("The release holds what was asked." if sound else "REFUSED: the release is not what was asked, or not as it was published.")
     for model in result.models:
         click.echo(f"{model.model}: {'holds' if model.holds else 'FAILS'} (worst class: {model.worst})")
     printed = counted(result.classes or 0, "class", "classes")
@@ -139,9 +141,8 @@ def _print_audit(policy: Policy, result: AuditResult, verified: Verified) -> Non
         click.echo(f"not known: {verified.unknown}")
     for sentence in result.cannot_know:
         click.echo(f"not known without the input: {sentence}")
-    if not result.ok or verified.findings:
+    if not sound:
         raise _refused(policy, (*verified.findings, *result.findings))
-    click.echo("audit: the release holds what was asked")
 
 
 def _refused(policy: Policy, findings: Sequence[Finding]) -> AuditError:

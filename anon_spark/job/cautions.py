@@ -14,12 +14,14 @@ from anon_spark.audit.result import AuditResult
 from anon_spark.domain.counting import counted
 from anon_spark.domain.policy import MaskHierarchy, Policy
 from anon_spark.domain.problem import Problem
-from anon_spark.domain.recoding import LocalRecoding, Recoding
+from anon_spark.domain.recoding import LocalRecoding, LocalSummary, Recoding
 from anon_spark.kernels.compiled import IS_COMPILED
 from anon_spark.plans.box_tables import CLASSES, END, PLACE, rare_codes, rare_ends
 from anon_spark.plans.fetch import fetch_rows
 
 DELIMITER = re.compile(r"[,;|]")
+_CHANGED = {True: "and masks and labels differ from the text's (02169 is 2169, 21**)", False: "and the release has 2169 for 02169"}
+"""By whether a column is a quasi-identifier: what numbers change that were texts."""
 FEW_UNCOMPILED = 500
 """Combinations that are grouped soon enough by loops that are not compiled."""
 
@@ -33,6 +35,18 @@ def few_suppressed(recoding: Recoding, k: int | None) -> tuple[str, ...]:
         f"Suppressed rows: {lost}, fewer than k = {k}. Do not publish the table's total: less the published rows it discloses "
         "that so small a group was left out.",
     )
+
+
+def nothing_left(policy: Policy, recoding: Recoding) -> tuple[str, ...]:
+    """A warning where every row prints * in every quasi-identifier, or in some of a local recoding, whose levels no table shows."""
+    names = [column.name for column in policy.quasi_identifiers]
+    gone = [name for name, lost in zip(names, recoding.by_column, strict=True) if lost == 1]
+    advice = "Ask for less (a smaller k, weaker models), set suppression.limit, or take fewer columns for quasi-identifiers."
+    if names and gone == names:
+        return (f"Every quasi-identifier is * in every row: nothing is left of them. {advice}",)
+    if gone and isinstance(recoding, LocalSummary):
+        return (f"{', '.join(gone)}: * in every row. {advice}",)
+    return ()
 
 
 def rows_of_persons(policy: Policy, audit: AuditResult) -> tuple[str, ...]:
@@ -96,9 +110,9 @@ def numbers_as_text(schema: T.StructType, policy: Policy) -> tuple[str, ...]:
     numbers = {field.name for field in schema.fields if isinstance(field.dataType, T.NumericType)}
     return tuple(
         f"{column.name}: declared as text (type: string), but the table holds numbers: where a text began with zeros they are gone, "
-        "and masks and labels differ from the text's (02169 is 2169, 21**). Read the column as text."
-        for column in policy.quasi_identifiers
-        if column.type == "string" and column.name in numbers
+        f"{_CHANGED[column.role == 'quasi-identifier']}. Read the column as text."
+        for column in policy.columns
+        if column.type == "string" and column.name in numbers and column.role not in ("identifier", "person")
     )
 
 

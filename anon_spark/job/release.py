@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from anon_spark.domain.errors import InternalError
 from anon_spark.plans.columns import named
 from anon_spark.report.document import Report
-from anon_spark.report.notebook import release_html, release_text
+from anon_spark.report.notebook import release_html, release_lines, release_text
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,6 +58,9 @@ class Release:
 
     def __repr__(self) -> str:
         return release_text(self.report)
+
+    def __str__(self) -> str:
+        return release_lines(self.report)
 
     def __enter__(self) -> Release:
         return self

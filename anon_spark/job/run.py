@@ -27,7 +27,7 @@ from anon_spark.io.spark_errors import job_faults
 from anon_spark.io.tables import read
 from anon_spark.job.account import Run, write_report
 from anon_spark.job.arguments import refuse_arguments, refuse_stream, refuse_unusable
-from anon_spark.job.cautions import numbers_as_text, rows_of_persons
+from anon_spark.job.cautions import nothing_left, numbers_as_text, rows_of_persons
 from anon_spark.job.classifier import classifier_of
 from anon_spark.job.decide import decide_levels
 from anon_spark.job.decide_groups import decide_groups, may_travel
@@ -195,8 +195,8 @@ class _Job:
             boxes = None if plan.boxes is None else replace(plan.boxes(), printed=plan.star)
             found = utility_of(self.policy, gathered, boxes, release, self.bound.labels)
             found["classifier"] = classifier_of(self.policy, self.bound, gathered, plan.recoding, boxes, release)
-            told = sum(value is not None for value in found.values())
-            said.append(f"{told} of {counted(len(found), 'measure')} of what the release can still answer.")
+            told = [name.replace("_", " ") for name, value in found.items() if value is not None]
+            said.append(f"What the release can still answer: {', '.join(told) or 'nothing that could be measured'}.")
             return found, figures_of(gathered, plan, boxes, release, self.bound.labels)
 
     def _files(self, output: Output) -> dict[str, FileSum]:
@@ -224,6 +224,7 @@ class _Job:
     def _report(self, gathered: Gathered, plan: Plan, audit: AuditResult, output: Output, release: DataFrame) -> Report:
         told = rows_of_persons(self.policy, audit)
         warnings = (*told, *self.cautions, *absent_listed(self.policy.privacy, gathered.problem), *plan.warnings)
+        warnings = (*warnings, *nothing_left(self.policy, plan.recoding))
         status = STATUS_OF_EXIT[AuditError.exit_code] if not audit.ok else RETURNED if output.temporary else STATUS_OF_EXIT[0]
         seen = release if audit.ok else None
         return write_report(

@@ -27,9 +27,9 @@ class Steps:
     done: list[Step] = field(default_factory=list)
 
     @contextmanager
-    def step(self, name: str) -> Iterator[list[str]]:
-        """Time one step; the body appends its sentences to what it is given."""
-        self.on_start(name)
+    def step(self, name: str, shown: str | None = None) -> Iterator[list[str]]:
+        """Time one step; the body appends its sentences to what it is given. shown: what those who wait are told in place of the name."""
+        self.on_start(shown or name)
         started, said = time.perf_counter(), list[str]()
         with self.around(name):
             yield said

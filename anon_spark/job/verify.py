@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import SparkSession
 
 from anon_spark.audit.files_published import file_findings
 from anon_spark.audit.result import Finding
 from anon_spark.domain.counting import counted
-from anon_spark.domain.errors import AnonError, ConfigurationError, Fault
+from anon_spark.domain.errors import AnonError, ConfigurationError, DataError, Fault
 from anon_spark.domain.manifest import ManifestError
 from anon_spark.domain.policy import Policy, Sink
 from anon_spark.io.files import Files, file_faults, is_connect
-from anon_spark.io.manifest import digests, read_manifest, sizes, strangers
+from anon_spark.io.manifest import MANIFEST, digests, read_manifest, sizes, strangers
 from anon_spark.io.places import normal, opened
 from anon_spark.io.stored_tables import full_name, stored_table
 
@@ -53,6 +53,17 @@ def refuse_other_job(verified: Verified, policy: Policy) -> None:
     if verified.job not in (None, policy.job) and not verified.findings:
         expected = f"{verified.job}, which made this release, as its manifest says"
         raise ConfigurationError([Fault(policy.where, "job", policy.job, expected, f"add --set job={verified.job}")])
+
+
+def doubting_release(error: Exception, verified: Verified, sink: Sink) -> Exception:
+    """The error of a directory that could not be read as a release, with what a release would hold, where it has no manifest."""
+    if not isinstance(error, DataError) or verified.job is not None or sink.path is None:
+        return error
+    doubt = f"is it a release? A run of this file writes {sink.format} files and {MANIFEST} there"
+    return DataError([
+        fault if fault.found.startswith("nothing") else replace(fault, advice="; ".join(filter(None, (fault.advice, doubt))))
+        for fault in error.faults
+    ])  # fmt: skip
 
 
 def _place(spark: SparkSession, sink: Sink, where: str) -> str | None:

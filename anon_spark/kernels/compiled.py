@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -26,3 +27,11 @@ def compiled(function: F) -> F:
         return cast(F, _numba.njit(cache=True, error_model="numpy")(function))
     except RuntimeError:  # no folder to keep it in
         return cast(F, _numba.njit(error_model="numpy")(function))
+
+
+def waits_for_compiler(function: Callable[..., object]) -> bool:
+    """Whether the first call of a compiled function compiles it, since no earlier process left it on disk."""
+    if not IS_COMPILED:
+        return False
+    place = cast(Any, function).stats.cache_path
+    return not place or not any(Path(place).glob(f"*.{function.__name__}-*.nbi"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from anon_spark.domain.counting import counted
 from anon_spark.report import words
 from anon_spark.report.document import Report
 from anon_spark.report.html import environment
@@ -33,4 +34,11 @@ def risk_html(head: str, facts: Mapping[str, Sequence[str]], sets: Sequence[Sequ
 def release_text(report: Report) -> str:
     """One line for ``__repr__``."""
     lost = "" if report.loss is None or report.loss.gcp is None else f" GCP {words.share(report.loss.gcp)}."
-    return f"<Release {report.job}: {words.verdict(report)}{lost}>"
+    many = len(report.warnings)
+    warned = f" {counted(many, 'warning')}: .report.warnings" if many else ""
+    return f"<Release {report.job}: {words.verdict(report)}{lost}{warned}>"
+
+
+def release_lines(report: Report) -> str:
+    """What ``print`` shows: that line, and one a warning."""
+    return "\n".join((release_text(report), *(f"warning: {text}" for text in report.warnings)))

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from anon_spark.domain.counting import counted
 from anon_spark.domain.errors import AnonError
-from anon_spark.domain.policy import Column, Policy
+from anon_spark.domain.policy import Column, DateHierarchy, Policy
 from anon_spark.report import words
 from anon_spark.report.places import source_of, target_of, without_secrets
 from anon_spark.report.summary import as_text, grid, places
@@ -162,7 +162,10 @@ def _groups(plan: Plan) -> str:
     printed = "as tight ranges" if plan.policy.bounds == "tight" else "as the intervals of their hierarchies"
     asked = plan.policy.settings.block_combinations
     blocks = "" if asked == "auto" else f", in blocks of at most {words.count(asked)}"
-    return f"of {words.count(plan.combinations)} distinct combinations{blocks}; numbers {printed}; the least gcp found is published"
+    dates = [column.name for column in plan.policy.quasi_identifiers if isinstance(column.hierarchy, DateHierarchy)]
+    periods = f"; {', '.join(dates)} as the periods of the hierarchy, without which dates are ranges and lose less" if dates else ""
+    made_of = f"of {words.count(plan.combinations)} distinct combinations{blocks}"
+    return f"{made_of}; numbers {printed}{periods}; the least gcp found is published"
 
 
 def _output(policy: Policy) -> str:

@@ -10,11 +10,13 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
+COMPILING = "groups, compiled first"
 DOING: Mapping[str, str] = {
     "frequency set": "reading the table: how many rows have each combination of values",
     "encode": "finding each value in its hierarchy",
     "lattice": "searching for the least loss that holds what was asked",
     "groups": "making groups that hold what was asked",
+    COMPILING: "compiling the loops that make groups (once in this environment, about a minute), then making them",
     "write": "writing to a staging place",
     "audit": "auditing what was written",
     "risk": "reading the table: how many rows have each combination of values",

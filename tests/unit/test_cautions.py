@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 from hierarchies import bind, model
+from pyspark.sql import types as T
 
 from anon_spark.domain.bind import bind as bind_column
 from anon_spark.domain.policy import Column, DateHierarchy, MaskHierarchy, Policy
+from anon_spark.domain.recoding import FullDomainRecoding, LatticeTrace, LocalSummary
 from anon_spark.domain.unmapped import UnmappedError
-from anon_spark.job.cautions import uneven_masks
+from anon_spark.job.cautions import nothing_left, numbers_as_text, uneven_masks
 
 
 def masked(values: list[str]) -> tuple[str, ...]:
@@ -31,3 +35,34 @@ def test_a_text_that_is_no_date_is_told_as_such() -> None:
     with pytest.raises(UnmappedError, match=r"expected every value to be one of kind date \(yyyy-MM-dd\); mend them") as raised:
         bind_column(column, "text", {"1975-12-31": 2, "31.12.1975": 1}, where="test")
     assert "add them to the hierarchy" not in str(raised.value) and "31.12" not in str(raised.value)
+
+
+def test_numbers_that_are_declared_as_text_are_warned_of_whatever_their_role() -> None:
+    """02169 was read as 2169, and no role makes its zero come back; what is not published is no matter."""
+    kinds = {"zip": T.IntegerType(), "plan": T.DecimalType(5, 0), "visit": T.LongType(), "id": T.LongType(), "name": T.StringType()}
+    schema = T.StructType([T.StructField(name, kind) for name, kind in kinds.items()])
+    roles = {"zip": "quasi-identifier", "plan": "sensitive", "visit": "insensitive", "id": "identifier", "name": "label"}
+    policy = Policy(job="lattice", columns=tuple(Column(name=name, role=role, type="string") for name, role in roles.items()))
+    told = numbers_as_text(schema, policy)
+    assert [text.partition(":")[0] for text in told] == ["zip", "plan", "visit"]
+    assert "02169 is 2169, 21**" in told[0] and "the release has 2169 for 02169" in told[1]
+    assert numbers_as_text(schema, Policy(job="lattice", columns=(Column(name="visit", role="insensitive"),))) == ()
+
+
+@pytest.mark.parametrize(
+    ("lost", "local", "told"),
+    [
+        ((1, 1), True, "Every quasi-identifier is * in every row"),
+        ((1, 1), False, "Every quasi-identifier is * in every row"),
+        ((Fraction(1, 2), 1), True, "b: * in every row. Ask for less"),
+        ((Fraction(1, 2), 1), False, None),
+        ((Fraction(1, 2), 0), True, None),
+    ],
+)
+def test_a_release_that_says_nothing_is_warned_of(lost: tuple, local: bool, told: str | None) -> None:
+    """A lattice shows the level of each column, a local recoding none."""
+    policy = Policy(job="lattice", columns=tuple(Column(name=name, role="quasi-identifier") for name in "ab"))
+    figures = {"suppressed_rows": 0, "classes": 1, "smallest": 5, "largest": 5, "losses": {}, "by_column": tuple(map(Fraction, lost))}
+    trace = LatticeTrace(nodes=1, checked=1, marked=0, pruned=0, subset_checks=0, minimal=None)
+    found = nothing_left(policy, LocalSummary(**figures) if local else FullDomainRecoding(**figures, levels=(1, 1), trace=trace))
+    assert [text[: len(told or "")] for text in found] == ([told] if told else [])

@@ -11,7 +11,7 @@ import pytest
 
 from anon_spark.report.document import STATUS_OF_EXIT, Report
 from anon_spark.report.html import render_html
-from anon_spark.report.notebook import release_html, release_text
+from anon_spark.report.notebook import release_html, release_lines, release_text
 from anon_spark.report.parts import (
     AuditFindings,
     ClassSize,
@@ -200,5 +200,8 @@ def test_the_notebook_shows_the_same_verdict_and_no_row() -> None:
     assert "class sizes 10 to 4,021, median 37" in page.text and "GCP 48.2 %" in page.text and "table (14 columns)" in page.text
     assert release_text(REPORT) == (
         "<Release lattice: Published: 32,561 rows in 215 classes. Every privacy model holds. "
-        "The independent audit agrees. GCP 48.2 %.>"
+        "The independent audit agrees. GCP 48.2 %. 1 warning: .report.warnings>"
     )
+    assert release_text(dataclasses.replace(REPORT, warnings=())).endswith("GCP 48.2 %.>")
+    warned = release_lines(dataclasses.replace(REPORT, warnings=("zip: numbers", "age: rare"))).splitlines()
+    assert warned[0].endswith("GCP 48.2 %. 2 warnings: .report.warnings>") and warned[1:] == ["warning: zip: numbers", "warning: age: rare"]

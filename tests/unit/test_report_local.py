@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from fractions import Fraction
 
-from anon_spark.domain.policy import Column, FlatHierarchy, ModelSpec, Policy, Settings
+from anon_spark.domain.policy import Column, DateHierarchy, FlatHierarchy, ModelSpec, Policy, Settings
 from anon_spark.report.document import Report
 from anon_spark.report.html import render_html
 from anon_spark.report.parts import AuditFindings, ClassSize, Input, LossFigures, ModelFinding, Output, Step, Suppressed
@@ -71,3 +71,7 @@ def test_a_dry_run_tells_what_is_grouped() -> None:
     blocked = dataclasses.replace(policy, bounds="intervals", settings=Settings(block_combinations=500))
     text = " ".join(render_plan(dataclasses.replace(plan, policy=blocked)).split())
     assert "in blocks of at most 500; numbers as the intervals of their hierarchies" in text
+    birth = Column(name="birth", role="quasi-identifier", hierarchy=DateHierarchy(units=("month", "year")))
+    dated = dataclasses.replace(policy, columns=(*policy.columns, birth))
+    text = " ".join(render_plan(dataclasses.replace(plan, policy=dated)).split())
+    assert "tight ranges; birth as the periods of the hierarchy, without which dates are ranges and lose less; the least gcp" in text

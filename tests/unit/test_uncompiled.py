@@ -1,8 +1,16 @@
-"""Where loops are not compiled, whoever waits is told why."""
+"""Where loops are not compiled, or not yet, whoever waits is told why."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from anon_spark.job import cautions
+from anon_spark.kernels.compiled import IS_COMPILED
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize(("compiled", "combinations", "told"), [(False, 501, 1), (False, 500, 0), (True, 10**7, 0)])
@@ -11,3 +19,30 @@ def test_many_combinations_without_numba(monkeypatch: pytest.MonkeyPatch, compil
     found = cautions.uncompiled(combinations)
     assert len(found) == told
     assert all("501 combinations" in line and "pip install 'anon-spark[compiled]'" in line for line in found)
+
+
+LOOP = """
+from anon_spark.kernels.compiled import compiled, waits_for_compiler
+
+@compiled
+def twice(n):
+    return 2 * n
+
+before = waits_for_compiler(twice)
+print(before, twice(2), waits_for_compiler(twice))
+"""
+
+
+@pytest.mark.skipif(not IS_COMPILED, reason="nothing waits for a compiler that is not there")
+def test_whoever_waits_for_the_compiler_is_told_so_once(tmp_path: Path) -> None:
+    (tmp_path / "loop.py").write_text(LOOP)
+
+    def told(**more: str) -> str:
+        places = os.pathsep.join([str(ROOT), *sys.path])
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kept"), "PYTHONPATH": places, **more}
+        ran = subprocess.run([sys.executable, tmp_path / "loop.py"], capture_output=True, text=True, env=environment, check=True)
+        return ran.stdout.strip()
+
+    assert told() == "True 4 False"
+    assert told() == "False 4 False"
+    assert told(NUMBA_DISABLE_JIT="1") == "False 4 False"
