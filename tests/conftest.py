@@ -169,6 +169,8 @@ def spark(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     builder = builder.remote(remote) if remote else builder.master("local[2]")
     settings = {
         "spark.ui.enabled": "false",
+        # as the command's own sessions
+        "spark.python.sql.dataFrameDebugging.enabled": "false",
         "spark.sql.shuffle.partitions": "4",
         "spark.default.parallelism": "4",
         "spark.driver.bindAddress": "127.0.0.1",

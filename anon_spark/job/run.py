@@ -183,21 +183,23 @@ class _Job:
             report = replace(self._report(gathered, plan, audit, output, staged.table), utility=utility)
         manifest = manifest_of(self.about.release_id, policy, audit, files).to_json() if audit.ok and output.is_files else None
         report = replace(report, provenance=provenance_of(policy, trees, staged.rows_in, manifest))
-        texts = {"report.json": report.to_json(), "report.html": render_html(report, plan.examples, figures)}
+        # drawings take half a second
+        page = {} if policy.report is None else {"report.html": render_html(report, plan.examples, figures)}
+        texts = {"report.json": report.to_json(), **page}
         if not audit.ok:
             self._tell_refusal(texts)
             raise AuditError("\n".join(f"{policy.where}: audit: {finding.message}" for finding in audit.findings))
         return Finished(self._publish(report, texts, output, staged.table, manifest), plan.examples)
 
-    def _measured(self, gathered: Gathered, plan: Plan, release: DataFrame) -> tuple[dict[str, object], Figures]:
-        """What the release can still answer, and what the page draws of it."""
+    def _measured(self, gathered: Gathered, plan: Plan, release: DataFrame) -> tuple[dict[str, object], Figures | None]:
+        """What the release can still answer, and what a page draws of it where one is asked for."""
         with self.steps.step("measures") as said:
             boxes = None if plan.boxes is None else replace(plan.boxes(), printed=plan.star)
             found = utility_of(self.policy, gathered, boxes, release, self.bound.labels)
             found["classifier"] = classifier_of(self.policy, self.bound, gathered, plan.recoding, boxes, release)
             told = [name.replace("_", " ") for name, value in found.items() if value is not None]
             said.append(f"What the release can still answer: {', '.join(told) or 'nothing that could be measured'}.")
-            return found, figures_of(gathered, plan, boxes, release, self.bound.labels)
+            return found, figures_of(gathered, plan, boxes, release, self.bound.labels) if self.policy.report else None
 
     def _files(self, output: Output) -> dict[str, FileSum]:
         """Checksums of what is staged for publication; none of what is no files, or stays with the caller."""
