@@ -18,6 +18,7 @@ import pytest
 from browser import browser
 from hypothesis import settings
 from postgresql_server import JDBC, Server, lacks, server
+from sessions import JAVA, QUICK
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -150,10 +151,6 @@ def postgresql() -> Iterator[Server]:
         yield started
 
 
-QUICK = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-"""Plans interpreted, not compiled: with tables of some rows the compiler takes most of the time."""
-
-
 @pytest.fixture(scope="session")
 def spark(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """One session for the whole run; ANON_SPARK_REMOTE (``local[2]`` or a Connect address) makes it a Connect session.
@@ -179,9 +176,7 @@ def spark(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         # Hive's metastore, embedded and in memory: what it refuses a catalogue of Spark's own may allow, not the other way round
         "spark.sql.catalogImplementation": "hive",
         "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:anon-spark-tests;create=true",
-        # what is run in a session of tests pays neither Java's second compiler nor threads that collect garbage
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "
-        f"-Dderby.stream.error.file={tmp_path_factory.mktemp('derby') / 'log'}",
+        "spark.driver.extraJavaOptions": f"{JAVA} -Dderby.stream.error.file={tmp_path_factory.mktemp('derby') / 'log'}",
     }
     if not request.config.getoption("--full") and request.config.getoption("markexpr") != "parity":
         settings |= QUICK

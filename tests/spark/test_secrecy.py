@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from sessions import JAVA, SMALL, submit_arguments
 
 from jobs import quasi, tree
 
@@ -122,7 +123,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "runs.json").write_text(json.dumps(runs))
     given = {
         "TMPDIR": str(folder / "tmp"), "SPARK_LOCAL_DIRS": str(folder / "local"), "SPARK_LOCAL_IP": "127.0.0.1",
-        "PYSPARK_PYTHON": sys.executable, "SPARK_SUBMIT_OPTS": f"-Djava.io.tmpdir={folder / 'tmp'}",
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_SUBMIT_OPTS": f"-Djava.io.tmpdir={folder / 'tmp'} {JAVA}",
+        "PYSPARK_SUBMIT_ARGS": submit_arguments(SMALL),
     }  # fmt: skip
     with (folder / "stdout").open("wb") as out, (folder / "stderr").open("wb") as err:
         command = [sys.executable, "-c", DRIVER]
