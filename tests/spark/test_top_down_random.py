@@ -108,7 +108,7 @@ HERE, BLOCKS, ROWS = {"driver_megabytes": 64}, {"driver_megabytes": 0, "block_co
     [
         *((seed, HERE) for seed in range(3)), (1, BLOCKS), (3, ROWS),
         *(pytest.param(*case, marks=LONG) for case in ((3, HERE), (4, HERE), (3, BLOCKS), (0, ROWS))),
-    ],  # fmt: skip
+    ],
 )
 def test_a_release_is_what_was_asked(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, place: dict | None
