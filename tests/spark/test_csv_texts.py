@@ -35,6 +35,7 @@ def asked(folder: Path, options: dict[str, Any], role: str = "insensitive", **mo
         ({"ignoreTrailingWhiteSpace": True}, "insensitive", " padded ", CHANGED.format("1 row")),
         ({"quote": "a", "sep": " "}, "insensitive", "", CHANGED.format("1 row")),
         ({"encoding": "ISO-8859-1"}, "insensitive", "\u0141", CHANGED.format("1 row")),
+        ({"lineSep": "\r\n"}, "insensitive", "x\ny", CHANGED.format("1 row")),
     ],
     ids=str,
 )
@@ -59,7 +60,7 @@ def test_labels_and_numbers_too(spark: SparkSession, tmp_path: Path) -> None:
         assert printed(release) == Counter({("*", 0): 2, ("*", 1): 2})
 
 
-@pytest.mark.parametrize("options", [{}, {"nullValue": "-"}, {"sep": "|", "encoding": "UTF-16LE"}])
+@pytest.mark.parametrize("options", [{}, {"nullValue": "-"}, {"sep": "|", "encoding": "UTF-16LE"}, {"lineSep": ";"}])
 def test_what_a_csv_holds_is_published(spark: SparkSession, tmp_path: Path, options: dict[str, Any]) -> None:
     texts = ["", " a ", "null", "\\", '"', "|'", "a,b", "x\ny", "\\n", "\u0141", None]
     rows = [("q", text) for text in texts]
