@@ -203,7 +203,9 @@ def refuse_places(spark: SparkSession, policy: Policy) -> Files | None:
         refuse_file(opened(spark, policy.report, policy.where, "report.path"), normal(policy.report), policy.where, "report.path")
     if policy.settings.staging is None:
         return None
-    return opened(spark, policy.settings.staging, policy.where, "settings.staging")
+    scratch = opened(spark, policy.settings.staging, policy.where, "settings.staging")
+    refuse_file(scratch, normal(policy.settings.staging), policy.where, "settings.staging")
+    return scratch
 
 
 def open_output(spark: SparkSession, policy: Policy, release_id: str) -> Output:
