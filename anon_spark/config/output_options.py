@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from anon_spark.config.notes import Key, Notes
+from anon_spark.config.notes import Key, Notes, did_you_mean
 
 _READERS = frozenset(
     name.lower()
@@ -18,6 +18,10 @@ _READERS = frozenset(
     )
 )  # fmt: skip
 """Options, in small letters, of reading files alone: a writer passes over them, and what was written might be read back in part."""
+_CODECS = {
+    "parquet": ("none", "uncompressed", "snappy", "gzip", "lzo", "brotli", "lz4", "lz4raw", "lz4_raw", "zstd"),
+    "orc": ("none", "uncompressed", "snappy", "zlib", "lzo", "zstd", "lz4", "brotli"),
+}
 _UTF8 = frozenset({"utf8", "utf-8", "utf_8"})
 
 
@@ -32,6 +36,10 @@ def check_output_options(key: Key, format_: str, options: Mapping[str, str], not
             notes.add(at, repr(value), "a line end, such as \\n, which no text in JSON holds as it is", "leave it out")
         elif low == "linesep" and "csv" in name and not 1 <= len(value) <= 2:
             notes.add(at, repr(value), "one sign, or \\r\\n", "leave it out")
+        elif low in ("sep", "delimiter") and "csv" in name and (not value or set(value) & set("\r\n")):
+            notes.add(at, repr(value), "what no line ends with, such as ;")
+        elif low in ("compression", "codec") and name in _CODECS and value.lower() not in _CODECS[name]:
+            notes.add(at, repr(value), f"one of {', '.join(_CODECS[name])}", did_you_mean(value, _CODECS[name]))
         elif low in ("encoding", "charset") and "json" in name and value.lower() not in _UTF8:
             notes.add(at, repr(value), "UTF-8, which JSON is written in", "leave it out")
         elif low == "pretty" and "json" in name and value.lower() == "true":

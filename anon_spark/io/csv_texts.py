@@ -105,9 +105,11 @@ def _changes(text: Column, sink: Sink) -> Column:
 
 
 def _is_broken(text: Column, sink: Sink) -> Column:
-    """Whether a line end in a text comes back as one of two signs, which ``from_csv`` has none of."""
-    line = folded(write_options(sink)).get("linesep", "")
-    return F.coalesce(text.contains("\n"), F.lit(False)) if len(line) > 1 else F.lit(False)
+    """Whether a line end in a text breaks its line or comes back as one of two signs; ``from_csv`` knows of no lines."""
+    given = folded(write_options(sink))
+    if given.get("quote") == "":
+        return F.coalesce(text.rlike("[\r\n]"), F.lit(False))
+    return F.coalesce(text.contains("\n"), F.lit(False)) if len(given.get("linesep", "")) > 1 else F.lit(False)
 
 
 def _is_beyond(text: Column, sink: Sink) -> Column:

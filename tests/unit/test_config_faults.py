@@ -252,7 +252,9 @@ def test_faults_across_keys(changes, keys):
     ("kind", "options", "refused"),
     [
         ("csv", {"lineSep": "\r\n", "encoding": "UTF-16", "quoteAll": True, "comment": "#", "header": False, "compression": "gzip"}, []),
-        ("csv", {"lineSep": ""}, ["lineSep"]),
+        ("csv", {"lineSep": "", "sep": "\n"}, ["lineSep", "sep"]),
+        ("parquet", {"compression": "snapy"}, ["compression"]),
+        ("orc", {"compression": "ZLIB"}, []),
         ("csv", {"lineSep": "end", "nanValue": "-", "Mode": "PERMISSIVE"}, ["lineSep", "nanValue", "Mode"]),
         ("json", {"lineSep": "\r\n", "encoding": "utf-8", "pretty": False, "ignoreNullFields": False}, []),
         ("json", {"lineSep": "\x1e", "allowNonNumericNumbers": False}, ["allowNonNumericNumbers"]),
