@@ -25,10 +25,12 @@ from anon_spark.domain.unmapped import OutsideError
 from anon_spark.io.hierarchy_files import tree_faults
 from anon_spark.io.spark_errors import SPARK_ERRORS, job_faults
 from anon_spark.io.tables import read_release
+from anon_spark.job.arguments import refuse_unusable
 from anon_spark.job.beforehand import refuse_beforehand
 from anon_spark.job.check import check as check_job
 from anon_spark.job.compare import JSON, PAGE
 from anon_spark.job.compare import compare as compare_values
+from anon_spark.job.last_report import last_published
 from anon_spark.job.listed import with_listed_values
 from anon_spark.job.risk import RISK, risk_of
 from anon_spark.job.run import run as run_job
@@ -102,7 +104,8 @@ def audit(conf: str, sets: Sequence[str], debug: bool) -> None:
         raise ConfigurationError([Fault(policy.where, "output", "nothing", expected, advice)])
     with spark_session("audit", debug) as spark, job_faults(policy.where):
         streams.say(f"anon-spark: {DOING['audit']} ...")
-        verified = verify_files(spark, sink, policy.where)
+        refuse_unusable(spark, policy.where)
+        verified = verify_files(spark, sink, policy.where, last_published(spark, policy))
         refuse_other_job(verified, policy)
         try:
             release = read_release(spark, sink, policy.where)

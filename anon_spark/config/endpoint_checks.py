@@ -9,6 +9,7 @@ import re
 from anon_spark.config.draft import Draft
 from anon_spark.config.keys import SinkKeys, SourceKeys
 from anon_spark.config.notes import Key, Notes, did_you_mean
+from anon_spark.config.output_options import check_output_options
 from anon_spark.config.pieces import Piece
 
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.\-]+):(.*)$", re.DOTALL)
@@ -24,16 +25,6 @@ _NO_TABLE_CLASSES = (
     "textsocket",
 )  # fmt: skip
 """Sinks that print, drop or send rows, sources that are never written, and files of one column alone: nothing to audit and to publish."""
-
-_READERS = {
-    name.lower(): name
-    for name in (
-        "pathGlobFilter", "modifiedBefore", "modifiedAfter", "recursiveFileLookup", "ignoreCorruptFiles", "ignoreMissingFiles", "mode",
-        "columnNameOfCorruptRecord", "samplingRatio", "inferSchema", "multiLine", "prefersDecimal", "primitivesAsString",
-        "dropFieldIfAllNull", "columnPruning", "enforceSchema", "basePath", "maxColumns", "maxCharsPerColumn", "preferDate",
-    )
-}  # fmt: skip
-"""Options, in small letters, of reading files alone: a writer passes over them, and what was written might be read back in part."""
 
 
 def check_endpoints(draft: Draft, notes: Notes) -> None:
@@ -74,14 +65,11 @@ def _sink(piece: Piece[SinkKeys], keys: SinkKeys, notes: Notes) -> None:
         notes.add(piece.key, "none of path and table", "exactly one of them, or format jdbc with options")
     elif keys.table is not None and "path" in {option.lower() for option in keys.options}:
         notes.add((*piece.key, "options"), "a path among them", "a table has a place of its own")
-    elif not jdbc and "options" not in piece.bad:
-        for option in keys.options:
-            if option.lower() in _READERS:
-                advice = "leave it out: the audit reads all that was written"
-                notes.add((*piece.key, "options", option), "an option of reading", "options of writing alone", advice)
     elif jdbc and "options" not in piece.bad:
         for name in sorted({"url", "dbtable"} - {option.lower() for option in keys.options}):
             notes.add((*piece.key, "options"), f"no {name}", "url and dbtable for format jdbc")
+    if not jdbc and "options" not in piece.bad:
+        check_output_options(piece.key, keys.format, keys.options, notes)
 
 
 def _is_jdbc(keys: SourceKeys | SinkKeys) -> bool:

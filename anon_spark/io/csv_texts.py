@@ -76,7 +76,7 @@ def refuse_changed(release: DataFrame, sink: Sink, where: str) -> None:
             f"column {name}",
             f"texts in {counted(row[place], 'row')} that this CSV gives back as others",
             "texts that its options can hold",
-            f"leave sep, quote, escape and encoding out of output.options, {_ADVICE}",
+            f"leave sep, quote, escape, lineSep and encoding out of output.options, {_ADVICE}",
         )
         for place, name in enumerate(texts)
         if row[place]
@@ -101,7 +101,15 @@ def _changes(text: Column, sink: Sink) -> Column:
     intact = (back["before"] == "x") & (back["behind"] == "x") & back["text"].eqNullSafe(text)
     # from_csv ends a record at these two
     unasked = text.rlike("[\\x00\\uffff]")
-    return (~F.coalesce(intact, F.lit(False)) & ~F.coalesce(unasked, F.lit(False))) | _is_beyond(text, sink)
+    return (~F.coalesce(intact, F.lit(False)) & ~F.coalesce(unasked, F.lit(False))) | _is_beyond(text, sink) | _is_broken(text, sink)
+
+
+def _is_broken(text: Column, sink: Sink) -> Column:
+    """Whether a line end in a text breaks its line or comes back as one of two signs; ``from_csv`` knows of no lines."""
+    given = folded(write_options(sink))
+    if given.get("quote") == "":
+        return F.coalesce(text.rlike("[\r\n]"), F.lit(False))
+    return F.coalesce(text.contains("\n"), F.lit(False)) if len(given.get("linesep", "")) > 1 else F.lit(False)
 
 
 def _is_beyond(text: Column, sink: Sink) -> Column:

@@ -1,16 +1,26 @@
-"""Timestamps in Parquet files of a session that writes them with milliseconds alone."""
+"""Dates and timestamps that files can't hold whole: Parquet of a session that writes milliseconds alone, text by a pattern too short."""
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from anon_spark.domain.errors import ConfigurationError, Fault
+from anon_spark.domain.counting import counted
+from anon_spark.domain.errors import ConfigurationError, DataError, Fault
 from anon_spark.domain.policy import Sink
-from anon_spark.io.input_options import kind_of_format
+from anon_spark.io.input_options import folded, kind_of_format
+from anon_spark.io.tables import read_options, write_options
+from anon_spark.plans.columns import named
+from anon_spark.plans.fetch import fetch_row
 from anon_spark.plans.settings import setting
 
 _SETTING, _USUAL, _CUTTING = "spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS", "TIMESTAMP_MILLIS"
+_PATTERNS: Mapping[type[T.DataType], str] = {
+    T.DateType: "dateFormat", T.TimestampType: "timestampFormat", T.TimestampNTZType: "timestampNTZFormat",
+}  # fmt: skip
 
 
 def refuse_cut_moments(release: DataFrame, sink: Sink, where: str) -> None:
@@ -20,6 +30,42 @@ def refuse_cut_moments(release: DataFrame, sink: Sink, where: str) -> None:
         return
     found, advice = f"timestamps in {moments[0]!r}, whose microseconds {_SETTING} = {_CUTTING} cuts", f"set it to {_USUAL}"
     raise ConfigurationError([Fault(where, "output", found, "timestamps that are written whole", advice)])
+
+
+def refuse_patterns_too_short(release: DataFrame, sink: Sink, where: str) -> None:
+    """DataError with every column whose dates or timestamps the output's own pattern gives back as others; one pass over the release,
+    asked where what was written came back changed."""
+    given = folded(sink.options)
+    asked = {f.name: _PATTERNS[type(f.dataType)] for f in release.schema.fields if type(f.dataType) in _PATTERNS}
+    asked = {name: option for name, option in asked.items() if option.lower() in given}
+    if kind_of_format(sink.format) not in ("csv", "json") or not asked:
+        return
+    kinds = {field.name: field.dataType.simpleString() for field in release.schema.fields}
+    counts = [F.count(F.when(_differs(named(name), kinds[name], sink), True)).alias(f"c{place}") for place, name in enumerate(asked)]
+    row = fetch_row(release.agg(*counts))
+    faults = [
+        Fault(
+            where,
+            f"column {name}",
+            f"values in {counted(row[place], 'row')} that {option} {given[option.lower()]!r} gives back as others",
+            "a pattern that holds all of a value",
+            f"leave {option} out of output.options",
+        )
+        for place, (name, option) in enumerate(asked.items())
+        if row[place]
+    ]
+    if faults:
+        raise DataError(faults)
+
+
+def _differs(moment: Column, kind: str, sink: Sink) -> Column:
+    written, read = (
+        {key: value for key, value in options.items() if key.lower() in ("timezone", "locale", *map(str.lower, _PATTERNS.values()))}
+        for options in (write_options(sink), read_options(sink))
+    )
+    # CSV and JSON write moments alike
+    back = F.from_csv(F.to_csv(F.struct(moment.alias("v")), written), f"v {kind}", {**read, "mode": "PERMISSIVE"})
+    return ~back["v"].eqNullSafe(moment)
 
 
 def _holds_moments(kind: T.DataType) -> bool:

@@ -7,6 +7,7 @@ is read in pieces, whatever its size. Spark's own ``binaryFile`` holds each file
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 
@@ -19,6 +20,8 @@ AT_ONCE = 4
 """Files that are read side by side."""
 _READ = frozenset({"_metadata", "_common_metadata", "_delta_log", ".hoodie"})
 """Names that look hidden, and that say which rows a reader sees."""
+_MARK = re.compile(r"_SUCCESS|_(committed|started)_(vacuum)?\d+")
+"""What those who commit a directory leave in it: Spark, and Databricks with the number of a transaction."""
 
 
 def is_data(path: str) -> bool:
@@ -32,7 +35,7 @@ def sizes(files: Files, release: str) -> dict[str, int]:
 
 
 def strangers(files: Files, release: str) -> list[str]:
-    """Paths below the release that readers pass over and that neither Spark nor a manifest puts there: whoever is handed the directory has
+    """Paths below the release that readers pass over and that neither Spark nor anon-spark puts there: whoever is handed the directory has
     them too."""
     held = files.tree(release)
     return sorted(path for path in held if not is_data(path) and not _is_own(path, held))
@@ -44,7 +47,7 @@ def _is_own(path: str, held: Collection[str]) -> bool:
     if name.startswith(".") and name.endswith(".crc"):
         of = posixpath.join(folder, name[1:-4])
         return of in held and (is_data(of) or _is_own(of, held))
-    return path == MANIFEST or name == "_SUCCESS" or name.startswith(("_committed_", "_started_"))
+    return path == MANIFEST or _MARK.fullmatch(name) is not None
 
 
 def digests(files: Files, release: str, paths: list[str]) -> list[str]:

@@ -23,6 +23,7 @@ from anon_spark.io.foreign import refuse_foreign
 from anon_spark.io.formats import refuse_unknown
 from anon_spark.io.hierarchy_files import find_tree
 from anon_spark.io.places import normal, opened, target_of
+from anon_spark.io.refused_options import refuse_refused
 from anon_spark.io.spark_errors import SPARK_ERRORS
 from anon_spark.io.staging import (
     HIDDEN,
@@ -203,7 +204,9 @@ def refuse_places(spark: SparkSession, policy: Policy) -> Files | None:
         refuse_file(opened(spark, policy.report, policy.where, "report.path"), normal(policy.report), policy.where, "report.path")
     if policy.settings.staging is None:
         return None
-    return opened(spark, policy.settings.staging, policy.where, "settings.staging")
+    scratch = opened(spark, policy.settings.staging, policy.where, "settings.staging")
+    refuse_file(scratch, normal(policy.settings.staging), policy.where, "settings.staging")
+    return scratch
 
 
 def open_output(spark: SparkSession, policy: Policy, release_id: str) -> Output:
@@ -216,6 +219,7 @@ def open_output(spark: SparkSession, policy: Policy, release_id: str) -> Output:
         staging = posixpath.join(_temporary(spark, policy), f"{HIDDEN}{release_id}")
         return Output(Sink(path=inside(staging)), staging, files_of(spark, staging), True, policy.where, intermediates=scratch)
     refuse_unknown(spark, policy.output.format, policy.where, "output")
+    refuse_refused(spark, policy.output, policy.where)
     files = opened(spark, policy.output.path, policy.where, "output.path")
     target = target_of(files, policy.output.path, policy.where)
     sink = replace(policy.output, path=target)

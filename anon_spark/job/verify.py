@@ -16,6 +16,7 @@ from anon_spark.io.files import Files, file_faults, is_connect
 from anon_spark.io.manifest import MANIFEST, digests, read_manifest, sizes, strangers
 from anon_spark.io.places import normal, opened
 from anon_spark.io.stored_tables import full_name, stored_table
+from anon_spark.job.last_report import LastPublished
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,9 @@ class Verified:
     job: str | None = None
 
 
-def verify_files(spark: SparkSession, sink: Sink, where: str) -> Verified:
-    """Compare the files of a published release with its manifest, if it has one.
+def verify_files(spark: SparkSession, sink: Sink, where: str, last: LastPublished | None = None) -> Verified:
+    """Compare the files of a published release with its manifest, if it has one. last: the release that the owner's report says was
+    published there: a manifest that is gone since, or is another by the same id, is a finding.
 
     Raises PlatformError where a file system fails that should answer; over Connect a server may see files that this process does not.
     """
@@ -41,7 +43,7 @@ def verify_files(spark: SparkSession, sink: Sink, where: str) -> Verified:
             return Verified(unknown="whether its rows are those that were published: a table that is no directory has no manifest")
         files = opened(spark, release, where, key)
         with file_faults(where, key, "its manifest could not be compared with its files"):
-            return _verified(files, normal(release))
+            return _verified(files, normal(release), last)
     except AnonError:
         if not is_connect(spark):
             raise
@@ -74,17 +76,26 @@ def _place(spark: SparkSession, sink: Sink, where: str) -> str | None:
     return None if stored is None else stored.location
 
 
-def _verified(files: Files, release: str) -> Verified:
+def _verified(files: Files, release: str, last: LastPublished | None) -> Verified:
     try:
         manifest = read_manifest(files, release)
     except ManifestError as error:
         return Verified((Finding("files", f"manifest: it can't be read: {error}"),))
+    if manifest is None and last is not None and files.exists(release):
+        return Verified((Finding("files", f"manifest: it is gone: {last.report} tells that one was published"),))
     if manifest is None:
         return Verified(unknown="whether its files are those that were published: no manifest is seen beside them")
     found = file_findings(manifest.files, sizes(files, release), lambda paths: digests(files, release, paths), strangers(files, release))
+    if last is not None and last.release_id == manifest.release_id:
+        (sha256,) = digests(files, release, [MANIFEST])
+        if sha256 != last.manifest_sha256:
+            found.append(Finding("files", f"manifest: it was changed since publication: {last.report} tells another SHA-256 of it"))
     if not manifest.audited:
         found.append(Finding("files", "manifest: it says that the audit refused this release"))
     if found:
         return Verified(tuple(found), job=manifest.job)
-    files_told = counted(len(manifest.files), "data file")
-    return Verified(told=f"{files_told} as published by release {manifest.release_id} of {manifest.created}", job=manifest.job)
+    told = f"{counted(len(manifest.files), 'data file')} as published by release {manifest.release_id} of {manifest.created}"
+    if last is None or last.release_id == manifest.release_id:
+        return Verified(told=told, job=manifest.job)
+    unknown = f"whether a later run made it than that of {last.report}, which tells another release"
+    return Verified(told=told, unknown=unknown, job=manifest.job)

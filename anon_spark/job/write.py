@@ -17,7 +17,7 @@ from anon_spark.domain.errors import AuditError, ConfigurationError, DataError, 
 from anon_spark.domain.policy import Policy
 from anon_spark.domain.recoding import Recoding
 from anon_spark.io.csv_texts import lost_in_csv, refuse_changed, refuse_lost
-from anon_spark.io.cut_moments import refuse_cut_moments
+from anon_spark.io.cut_moments import refuse_cut_moments, refuse_patterns_too_short
 from anon_spark.io.spark_errors import SPARK_ERRORS, spark_faults, unreadable
 from anon_spark.job.conservation import OWN, OWN_SUMS, PRINT, changed, own_sums, printed_hash, to_print, with_own
 from anon_spark.job.directories import refuse_unfit, unfit
@@ -130,6 +130,7 @@ def stage(
     if _figures(back) != to_print_sums:
         refuse_changed(release, output.sink, policy.where)
         refuse_cut_moments(release, output.sink, policy.where)
+        refuse_patterns_too_short(release, output.sink, policy.where)
         raise AuditError(
             f"{policy.where}: output: rows came back changed from {output.sink.format}: this format or its options can't hold them, "
             "or it is our own fault"

@@ -19,6 +19,7 @@ from anon_spark.audit.result import AuditResult, Finding
 from anon_spark.cli.main import cli
 from anon_spark.io import files
 from anon_spark.job import run as job
+from anon_spark.job.arguments import RETAINS
 from jobs import quasi, tree
 
 pytestmark = pytest.mark.spark
@@ -141,6 +142,17 @@ def test_what_the_configuration_has_wrong_is_told_at_once(door: Door) -> None:
     told(door.call("run", "--set", "output=null"), 2, "output: found nothing")
     told(door.call("audit", "--set", "output=null"), 2, "output: found nothing")
     told(door.call("run", "--set", "input=null"), 2, "input: found nothing")
+    assert door.left() == set()
+
+
+@pytest.mark.parametrize("command", ["run", "check", "risk", "compare", "audit"])
+def test_a_session_whose_aggregates_lack_their_keys_is_refused(door: Door, spark: SparkSession, command: str) -> None:
+    spark.conf.set(RETAINS, "false")
+    try:
+        more = ("--set", "privacy.0.k=2,3") if command == "compare" else ()
+        told(door.call(command, *more), 2, f"session: found {RETAINS} = false; expected true")
+    finally:
+        spark.conf.unset(RETAINS)
     assert door.left() == set()
 
 

@@ -145,6 +145,8 @@ def test_the_audit_verifies_the_manifest(spark: SparkSession, tmp_path: Path, ki
     manifest.write_text(text[:100])
     release.audited(5, "manifest: it can't be read: it is no JSON text")
     manifest.unlink()
+    release.audited(5, f"manifest: it is gone: {tmp_path}/report/report.json tells that one was published")
+    shutil.rmtree(tmp_path / "report")
     assert "not known: whether its files are those that were published: no manifest is seen beside them" in release.audited(0)
 
 

@@ -232,6 +232,10 @@ def test_all_at_once_and_none_invented():
             ["output.options.pathglobfilter", "output.options.multiLine"],
         ),
         (
+            [("output", {"path": "out", "format": "JSON", "options": {"linesep": ";", "charset": "UTF-16", "pretty": True}})],
+            ["output.options.linesep", "output.options.charset", "output.options.pretty"],
+        ),
+        (
             [
                 ("input", {"format": "jdbc", "options": {"url": "jdbc:postgresql://h/d?user=a", "dbtable": "s.t"}}),
                 ("output", {"format": "JDBC", "options": {"URL": "jdbc:postgresql://h/d", "dbtable": '"s"."t"'}}),
@@ -242,6 +246,28 @@ def test_all_at_once_and_none_invented():
 )
 def test_faults_across_keys(changes, keys):
     assert [fault.key for fault in faults(*changes)][: len(keys)] == keys
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "refused"),
+    [
+        ("csv", {"lineSep": "\r\n", "encoding": "UTF-16", "quoteAll": True, "comment": "#", "header": False, "compression": "gzip"}, []),
+        ("csv", {"lineSep": "", "sep": "\n"}, ["lineSep", "sep"]),
+        ("parquet", {"compression": "snapy"}, ["compression"]),
+        ("orc", {"compression": "ZLIB"}, []),
+        ("csv", {"lineSep": "end", "nanValue": "-", "Mode": "PERMISSIVE"}, ["lineSep", "nanValue", "Mode"]),
+        ("json", {"lineSep": "\r\n", "encoding": "utf-8", "pretty": False, "ignoreNullFields": False}, []),
+        ("json", {"lineSep": "\x1e", "allowNonNumericNumbers": False}, ["allowNonNumericNumbers"]),
+        ("json", {"lineSep": ""}, ["lineSep"]),
+        ("parquet", {"lineSep": "ab", "pretty": True, "encoding": "x"}, []),
+    ],
+)
+def test_options_under_which_an_output_could_not_be_read_back(kind, options, refused):
+    output = {"path": "release", "format": kind, "options": options}
+    if not refused:
+        parse(changed(("output", output)))
+        return
+    assert [fault.key for fault in faults(("output", output))] == [f"output.options.{name}" for name in refused]
 
 
 @pytest.mark.parametrize("level", ["min_level", "max_level"])

@@ -16,6 +16,7 @@ from anon_spark.domain.errors import PlatformError
 from anon_spark.domain.manifest import FileSum, Manifest, ManifestError
 from anon_spark.domain.policy import Sink
 from anon_spark.io.manifest import MANIFEST, checksums, is_data, read_manifest, write_manifest
+from anon_spark.job.last_report import LastPublished
 from anon_spark.job.verify import verify_files
 
 MADE = Manifest(
@@ -98,8 +99,8 @@ def test_checksums_are_those_of_the_bytes(tmp_path: Path) -> None:
     }
 
 
-def found(out: Path) -> list[str]:
-    return [finding.message for finding in verify_files(remote(), Sink(path=str(out)), "job.yaml").findings]
+def found(out: Path, last: LastPublished | None = None) -> list[str]:
+    return [finding.message for finding in verify_files(remote(), Sink(path=str(out)), "job.yaml", last).findings]
 
 
 def test_each_fault_of_files_is_a_line(tmp_path: Path) -> None:
@@ -124,14 +125,31 @@ def test_each_fault_of_files_is_a_line(tmp_path: Path) -> None:
 
 def test_files_that_readers_pass_over_are_told_but_for_marks_and_checksums(tmp_path: Path) -> None:
     out = release(tmp_path)
-    for name in ("._SUCCESS.crc", f".{MANIFEST}.crc", "_committed_12", "_started_12", "sex=f/.part-0.crc", "sex=f/_SUCCESS"):
+    marks = ("_committed_12", "_started_12", "_committed_vacuum12", "sex=f/_SUCCESS")
+    for name in (*marks, "._SUCCESS.crc", f".{MANIFEST}.crc", "sex=f/.part-0.crc"):
         (out / name).touch()
     assert found(out) == []
-    for name in ("_rows.csv", "_more/part-0", ".part-9.crc", "sex=f/_x", f"sex=f/{MANIFEST}"):
+    for name in ("_committed_rows", "_rows.csv", "_more/part-0", ".part-9.crc", "sex=f/_x", f"sex=f/{MANIFEST}"):
         (out / name).parent.mkdir(exist_ok=True)
         (out / name).touch()
-    told = f"'.part-9.crc', '_more/part-0', '_rows.csv', 'sex=f/{MANIFEST}', 'sex=f/_x'"
-    assert found(out) == [f"manifest: 5 files that it does not name, which readers pass over: {told}"]
+    told = f"'.part-9.crc', '_committed_rows', '_more/part-0', '_rows.csv', 'sex=f/{MANIFEST}' and 1 more"
+    assert found(out) == [f"manifest: 6 files that it does not name, which readers pass over: {told}"]
+
+
+def test_the_owners_report_tells_of_a_manifest_that_is_gone_or_was_changed(tmp_path: Path) -> None:
+    out = release(tmp_path)
+    text = (out / MANIFEST).read_text()
+    last = LastPublished("id", hashlib.sha256(text.encode()).hexdigest(), "report/report.json")
+    assert found(out, last) == []
+    (out / MANIFEST).write_text(text.replace("now", "then"))
+    assert found(out, last) == ["manifest: it was changed since publication: report/report.json tells another SHA-256 of it"]
+    (out / MANIFEST).write_text(text.replace('"id"', '"later"'))
+    later = verify_files(remote(), Sink(path=str(out)), "job.yaml", last)
+    assert later.findings == () and "whether a later run made it than that of report/report.json" in str(later.unknown)
+    (out / MANIFEST).unlink()
+    assert found(out, last) == ["manifest: it is gone: report/report.json tells that one was published"]
+    # where there is no release at all, its reader says so
+    assert found(tmp_path / "none", last) == []
 
 
 def test_many_files_are_a_line_too() -> None:

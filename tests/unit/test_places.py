@@ -132,6 +132,9 @@ def test_what_is_no_directory(tmp_path: Path, mode: str) -> None:
         opening(tmp_path / "file", mode)
     with pytest.raises(ConfigurationError, match=r"output\.path: found .*file/a/b, below the file .*file;"):
         opening(tmp_path / "file/a/b", mode)
+    for staging, told in ((tmp_path / "file", "file, which is a file"), ("/dev/null/x", "/dev/null/x, below the file /dev/null;")):
+        with pytest.raises(ConfigurationError, match=f"^job.yaml: settings.staging: found .*{told}"):
+            opening(tmp_path / "new", mode, settings={"staging": str(staging)})
 
 
 def test_the_longest_name_has_room_for_what_is_put_beside_it(tmp_path: Path) -> None:
