@@ -28,23 +28,24 @@ def refuse_changed_numbers(
     numbers = {f.name: f.dataType for f in table.schema.fields if f.name not in parts and isinstance(f.dataType, T.NumericType)}
     if not numbers:
         return
-    texts = as_text(reader, path, table, numbers)
-    counts = []
+    asked: list[tuple[str, str, Column]] = []
     for name, inferred in numbers.items():
         text = named(name)
-        digits = _digits_lost(text) if isinstance(inferred, T.DoubleType) else F.lit(False)
-        padded = text.rlike(r"^(?:\+|-?0[0-9])") if kind == "csv" else F.lit(False)
-        counts += [F.count(F.when(padded, True)), F.count(F.when(digits, True))]
-    row = fetch_row(texts.agg(*[count.alias(f"c{place}") for place, count in enumerate(counts)]))
+        if kind == "csv":
+            asked.append((name, "leading zeros or a plus sign", text.rlike(r"^(?:\+|-?0[0-9])")))
+        if isinstance(inferred, T.DoubleType):
+            asked.append((name, "more digits than a double holds", _digits_lost(text)))
+    if not asked:
+        return
+    texts = as_text(reader, path, table, numbers)
+    row = fetch_row(texts.agg(*[F.count(F.when(lost, True)).alias(f"c{place}") for place, (_, _, lost) in enumerate(asked)]))
     whole = "leave inferSchema out" if kind == "csv" else "set primitivesAsString: true among the input's options"
     advice = f"write type: string for it, or {whole}"
     faults = []
-    kinds = ("leading zeros or a plus sign", "more digits than a double holds")
-    for place, name in enumerate(numbers):
-        for lost, what in zip(row[2 * place : 2 * place + 2], kinds, strict=True):
-            if lost:
-                found = f"{lost:,} values with {what}, which Spark infers to be numbers and would change"
-                faults.append(Fault(where, name, found, "values that are read as they are", advice))
+    for lost, (name, what, _) in zip(row, asked, strict=True):
+        if lost:
+            found = f"{lost:,} values with {what}, which Spark infers to be numbers and would change"
+            faults.append(Fault(where, name, found, "values that are read as they are", advice))
     if faults:
         raise DataError(faults)
 
