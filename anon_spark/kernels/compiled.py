@@ -6,6 +6,7 @@ from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from pickle import PickleError
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -30,8 +31,16 @@ def compiled(function: F) -> F:
 
 
 def waits_for_compiler(function: Callable[..., object]) -> bool:
-    """Whether the first call of a compiled function compiles it, since no earlier process left it on disk."""
+    """Whether the first call of a compiled function compiles it, since no process left it on disk for this source and this numba."""
     if not IS_COMPILED:
         return False
-    place = cast(Any, function).stats.cache_path
-    return not place or not any(Path(place).glob(f"*.{function.__name__}-*.nbi"))
+    known = cast(Any, function)
+    if known.signatures:
+        return False
+    try:
+        # numba's own look-up: a file may be there of another source or another numba, which it compiles anew
+        return not known._cache._cache_file._load_index()
+    except (AttributeError, OSError, EOFError, PickleError):
+        # nothing is kept, it can't be read, or this numba keeps it otherwise
+        place = known.stats.cache_path
+        return not place or not any(Path(place).glob(f"*.{function.__name__}-*.nbi"))

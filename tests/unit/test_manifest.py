@@ -179,7 +179,7 @@ KNOWN = Verified(told="1 data file as published", job="lattice", models=({"model
     [
         (KNOWN, 5, "k-anonymity", None),
         (KNOWN, 9, "k-anonymity", "made by job lattice, k-anonymity (k = 5); this file asks for job lattice, k-anonymity (k = 9)"),
-        (Verified(FILES, job="top-down", models=KNOWN.models), 5, "labels", "made by job top-down, k-anonymity (k = 5); this file asks for"),
+        (Verified(FILES, job="top-down", models=KNOWN.models), 5, "labels", "by job top-down, k-anonymity (k = 5); this file asks for"),
         (Verified(FILES, job="lattice", models=KNOWN.models), 5, "labels", None),
         (KNOWN, 5, "labels", "was it made with other columns, hierarchies or bounds than this file's?"),
         (Verified(unknown="no manifest"), 5, "columns", f"is out/r a release? A run of this file writes csv files and {MANIFEST} there"),
