@@ -35,12 +35,16 @@ from anon_spark.job.listed import with_listed_values
 from anon_spark.job.risk import RISK, risk_of
 from anon_spark.job.run import run as run_job
 from anon_spark.job.steps import PUBLISH
-from anon_spark.job.verify import Verified, doubting_release, refuse_other_job, verify_files
+from anon_spark.job.verify import Verified, doubting_release, otherwise_made, refuse_other_job, verify_files
 from anon_spark.report.comparison import render_comparison
 from anon_spark.report.plan import render_plan
 from anon_spark.report.progress import DOING, Bars
 from anon_spark.report.summary import print_summary
 from anon_spark.report.table_risk import render_risk
+
+_CHANGED = "REFUSED: the release is not as it was published."
+_OTHER = "REFUSED: the release does not hold what this file asks for."
+_BOTH = "REFUSED: the release is not as it was published, and does not hold what this file asks for."
 
 
 def run(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> None:
@@ -110,13 +114,15 @@ def audit(conf: str, sets: Sequence[str], debug: bool) -> None:
         try:
             release = read_release(spark, sink, policy.where)
             # a listed value in another spelling than its column's would match no row, and its model would pass unseen
-            result = audit_release(release, with_listed_values(spark, release.schema, policy))
+            asked = with_listed_values(spark, release.schema, policy)
+            result = audit_release(release, asked)
         except (AnonError, *SPARK_ERRORS) as error:
             if verified.findings:
                 # files that were cut or changed can't be read: that is what is to be told
+                click.echo(_CHANGED)
                 raise _refused(policy, verified.findings) from None
             raise doubting_release(error, verified, sink) from None
-    _print_audit(policy, result, verified)
+    _print_audit(asked, result, verified)
 
 
 def _load(conf: str, sets: Sequence[str]) -> Policy:
@@ -133,11 +139,16 @@ def _refuse_beforehand(policy: Policy, publishes: bool = False) -> None:
 
 def _print_audit(policy: Policy, result: AuditResult, verified: Verified) -> None:
     sound = result.ok and not verified.findings
-    click.echo("The release holds what was asked." if sound else "REFUSED: the release is not what was asked, or not as it was published.")
+    refused = _CHANGED if result.ok else _BOTH if verified.findings else _OTHER
+    click.echo("The release holds what was asked." if sound else refused)
     for model in result.models:
-        click.echo(f"{model.model}: {'holds' if model.holds else 'FAILS'} (worst class: {model.worst})")
-    printed = counted(result.classes or 0, "class", "classes")
-    click.echo(f"{counted(result.rows or 0, 'row')} in {printed}; sizes {result.smallest} to {result.largest}")
+        worst = "" if model.worst is None else f" (worst class: {model.worst})"
+        click.echo(f"{model.model}: {'holds' if model.holds else 'FAILS'}{worst}")
+    if result.rows is None or result.classes is None:
+        click.echo("rows and classes: not counted, since its columns are not those of this file")
+    else:
+        sizes = f"; sizes {result.smallest} to {result.largest}" if result.classes else ""
+        click.echo(f"{counted(result.rows, 'row')} in {counted(result.classes, 'class', 'classes')}{sizes}")
     if verified.told:
         click.echo(f"manifest: {verified.told}")
     if verified.unknown:
@@ -145,6 +156,8 @@ def _print_audit(policy: Policy, result: AuditResult, verified: Verified) -> Non
     for sentence in result.cannot_know:
         click.echo(f"not known without the input: {sentence}")
     if not sound:
+        for sentence in otherwise_made(verified, result.findings, policy):
+            click.echo(sentence)
         raise _refused(policy, (*verified.findings, *result.findings))
 
 

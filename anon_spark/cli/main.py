@@ -81,6 +81,10 @@ def _logging(verbose: bool, debug: bool) -> None:
 
 CONF = click.argument("conf", type=click.Path())
 SETS = click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Override a key, as in privacy.0.k=25.")
+SWEEP = click.option(
+    "--set", "sets", multiple=True, metavar="KEY=VALUE",
+    help="Override a key; exactly one key takes several values with commas between them, as in privacy.0.k=2,5,10,25.",
+)  # fmt: skip
 SHOW = click.option("--show-values", is_flag=True, help="Name up to 5 values that are outside a hierarchy.")
 POPULATION = click.option(
     "--population",
@@ -136,7 +140,7 @@ def check(conf: str, sets: tuple[str, ...], show_values: bool, verbose: bool, de
 @VERBOSE
 @DEBUG
 def audit(conf: str, sets: tuple[str, ...], verbose: bool, debug: bool) -> None:
-    """Audit what is published at the output of CONF, from the published table alone."""
+    """Audit what is published at the output of CONF, from the published table alone. Give it each --set that the run was given."""
     _logging(verbose, debug)
     sys.exit(guarded(lambda: commands.audit(conf, sets, debug), debug))
 
@@ -156,7 +160,7 @@ def risk(conf: str, sets: tuple[str, ...], population: int | None, verbose: bool
 
 @cli.command(short_help="Try several values of one key; publish nothing.")
 @CONF
-@SETS
+@SWEEP
 @SHOW
 @VERBOSE
 @DEBUG

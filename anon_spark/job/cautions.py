@@ -22,6 +22,7 @@ from anon_spark.plans.fetch import fetch_rows
 DELIMITER = re.compile(r"[,;|]")
 _CHANGED = {True: "and masks and labels differ from the text's (02169 is 2169, 21**)", False: "and the release has 2169 for 02169"}
 """By whether a column is a quasi-identifier: what numbers change that were texts."""
+_NOTHING = "*, or what all values of the table have in common"
 FEW_UNCOMPILED = 500
 """Combinations that are grouped soon enough by loops that are not compiled."""
 
@@ -38,14 +39,17 @@ def few_suppressed(recoding: Recoding, k: int | None) -> tuple[str, ...]:
 
 
 def nothing_left(policy: Policy, recoding: Recoding) -> tuple[str, ...]:
-    """A warning where every row prints * in every quasi-identifier, or in some of a local recoding, whose levels no table shows."""
+    """A warning where nothing is left of every quasi-identifier, or of some of a local recoding, whose levels no table shows.
+
+    A mask or a period that holds all values of the table tells no more than *, and costs as much.
+    """
     names = [column.name for column in policy.quasi_identifiers]
     gone = [name for name, lost in zip(names, recoding.by_column, strict=True) if lost == 1]
     advice = "Ask for less (a smaller k, weaker models), set suppression.limit, or take fewer columns for quasi-identifiers."
     if names and gone == names:
-        return (f"Every quasi-identifier is * in every row: nothing is left of them. {advice}",)
+        return (f"Nothing is left of any quasi-identifier: every row prints {_NOTHING}. {advice}",)
     if gone and isinstance(recoding, LocalSummary):
-        return (f"{', '.join(gone)}: * in every row. {advice}",)
+        return (f"{', '.join(gone)}: nothing is left, every row prints {_NOTHING}. {advice}",)
     return ()
 
 

@@ -34,6 +34,7 @@ from anon_spark.plans.materialise import Materialised
 from anon_spark.report.compare_page import render_page
 from anon_spark.report.comparison import Choice, Comparison, Outcome
 from anon_spark.report.parts import LossFigures
+from anon_spark.report.progress import WAITS
 
 JSON, PAGE = "compare.json", "compare.html"
 
@@ -67,7 +68,9 @@ def compare(
             shared = _Shared(kept)
             for value, policy in policies.items():
                 on_start(f"{key} = {value}")
-                choice, counted_rows = _choice(spark, value, policy, table, shared)
+                # of its steps only what explains a long wait
+                steps = Steps(lambda step: on_start(step) if step in WAITS else None)
+                choice, counted_rows = _choice(spark, value, policy, table, shared, steps)
                 choices.append(choice)
                 if policy.nulls == first.nulls and policy.columns == first.columns:
                     rows[counted_rows] = None
@@ -109,7 +112,7 @@ class _Shared(Materialised):
         return self._sets[self.group]
 
 
-def _choice(spark: SparkSession, value: str, policy: Policy, table: DataFrame, shared: _Shared) -> tuple[Choice, int]:
+def _choice(spark: SparkSession, value: str, policy: Policy, table: DataFrame, shared: _Shared, steps: Steps) -> tuple[Choice, int]:
     """What one policy leads to, and the rows that it was decided of."""
     clock = time.perf_counter()
     trees = read_trees(policy)
@@ -121,7 +124,7 @@ def _choice(spark: SparkSession, value: str, policy: Policy, table: DataFrame, s
         gathered = gather(usable, policy, bound, trees, kept, Steps())
         outcome: Outcome
         try:
-            plan = (decide_levels if policy.job == "lattice" else decide_groups)(spark, policy, bound, gathered, kept, Steps())
+            plan = (decide_levels if policy.job == "lattice" else decide_groups)(spark, policy, bound, gathered, kept, steps)
         except (InfeasibleError, NoneFoundError) as error:
             outcome = "infeasible" if isinstance(error, InfeasibleError) else "none-found"
             return Choice(value=value, outcome=outcome, why=str(error), seconds=time.perf_counter() - clock), gathered.problem.rows

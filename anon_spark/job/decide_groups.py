@@ -29,7 +29,7 @@ from anon_spark.job.parts import parts_of
 from anon_spark.job.schema import BoundSchema
 from anon_spark.job.steps import Steps
 from anon_spark.job.write import DROPPED, Plan
-from anon_spark.kernels.compiled import waits_for_compiler
+from anon_spark.kernels.compiled import IS_COMPILED, waits_for_compiler
 from anon_spark.kernels.local.agglomerate import agglomerate
 from anon_spark.metrics.printed_boxes import PrintedBoxes
 from anon_spark.plans.block_lines import DEALT
@@ -42,7 +42,8 @@ from anon_spark.plans.materialise import Materialised
 from anon_spark.plans.publish import Labelled, Printed
 from anon_spark.plans.publish_local import LocalRecodingTables, label_groups, label_names, labelled_rows, typed
 from anon_spark.plans.row_blocks import carried, raw_sizes, rows_apart, rows_of, travels
-from anon_spark.report.progress import COMPILING
+from anon_spark.plans.settings import setting
+from anon_spark.report.progress import COMPILING, MAY_COMPILE
 from anon_spark.report.words import Example
 
 LARGEST_CELL = 10_000
@@ -79,7 +80,7 @@ def decide_groups(
     for warning in slow:
         # now, not only in the report: it is the wait that this explains
         log.warning("%s", warning)
-    with steps.step("groups", COMPILING if waits_for_compiler(agglomerate) else None) as said:
+    with steps.step("groups", _waited_for(spark, gathered)) as said:
         if gathered.local is not None:
             found = _here(spark, policy, bound, gathered, printed)
         elif rows_travel(gathered, bound):
@@ -100,6 +101,13 @@ def decide_groups(
         found.groups,
         found.raw_sizes,
     )
+
+
+def _waited_for(spark: SparkSession, gathered: Gathered) -> str | None:
+    """What a wait for the compiler is told as: known of this machine alone, where Spark's workers may be on others."""
+    if gathered.local is None and IS_COMPILED and not setting(spark, "spark.master", "local").startswith("local"):
+        return MAY_COMPILE
+    return COMPILING if waits_for_compiler(agglomerate) else None
 
 
 def rows_travel(gathered: Gathered, bound: BoundSchema) -> bool:

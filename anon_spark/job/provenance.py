@@ -27,9 +27,13 @@ _KEY_BYTES = 32
 
 def manifest_of(release_id: str, policy: Policy, audit: AuditResult, files: Mapping[str, FileSum]) -> Manifest:
     """The manifest of a release that is about to be published; says what was asked and found of it, nothing of its input."""
-    models = tuple({"model": spec.model, **_asked(spec.column, spec.parameters)} for spec in policy.privacy)
     created = datetime.now(timezone.utc).isoformat(timespec="seconds")
-    return Manifest(release_id, created, policy.job, models, audit.ok, files)
+    return Manifest(release_id, created, policy.job, models_of(policy), audit.ok, files)
+
+
+def models_of(policy: Policy) -> tuple[dict[str, object], ...]:
+    """The models of a policy as a manifest names them."""
+    return tuple({"model": spec.model, **_asked(spec.column, spec.parameters)} for spec in policy.privacy)
 
 
 def _asked(column: str | None, parameters: Mapping[str, object]) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pyspark.sql import SparkSession
@@ -17,17 +18,20 @@ from anon_spark.io.manifest import MANIFEST, digests, read_manifest, sizes, stra
 from anon_spark.io.places import normal, opened
 from anon_spark.io.stored_tables import full_name, stored_table
 from anon_spark.job.last_report import LastPublished
+from anon_spark.job.provenance import models_of
+from anon_spark.report import words
 
 
 @dataclass(frozen=True)
 class Verified:
-    """What was found of a release's files. told: a sentence where they were compared; unknown: one where they could not be; job: the one
-    that its manifest says made it."""
+    """What was found of a release's files. told: a sentence where they were compared; unknown: one where they could not be; job, models:
+    those that its manifest says it was made by and for."""
 
     findings: tuple[Finding, ...] = ()
     told: str | None = None
     unknown: str | None = None
     job: str | None = None
+    models: tuple[Mapping[str, object], ...] = ()
 
 
 def verify_files(spark: SparkSession, sink: Sink, where: str, last: LastPublished | None = None) -> Verified:
@@ -57,15 +61,39 @@ def refuse_other_job(verified: Verified, policy: Policy) -> None:
         raise ConfigurationError([Fault(policy.where, "job", policy.job, expected, f"add --set job={verified.job}")])
 
 
+def otherwise_made(verified: Verified, findings: Sequence[Finding], policy: Policy) -> tuple[str, ...]:
+    """A sentence for whoever reads what an audit found, where not the release but the policy may be the wrong one."""
+    rules = {finding.rule for finding in findings}
+    if verified.job is None:
+        sink = policy.output
+        doubted = sink is not None and sink.path is not None and "columns" in rules and not verified.findings
+        return (_doubt(sink),) if sink is not None and doubted else ()
+    made, asked = (verified.job, _told(verified.models)), (policy.job, _told(models_of(policy)))
+    if made != asked:
+        ours, theirs = (f"job {job}, {models or 'no model'}" for job, models in (asked, made))
+        return (f"manifest: this release was made by {theirs}; this file asks for {ours}",)
+    if verified.told and not rules.isdisjoint(("columns", "labels")):
+        return ("manifest: its files are as they were published: was it made with other columns, hierarchies or bounds than this file's?",)
+    return ()
+
+
 def doubting_release(error: Exception, verified: Verified, sink: Sink) -> Exception:
-    """The error of a directory that could not be read as a release, with what a release would hold, where it has no manifest."""
+    """The error of a directory that could not be read as a release, with what a release would hold and where that was looked for, if it
+    has no manifest."""
     if not isinstance(error, DataError) or verified.job is not None or sink.path is None:
         return error
-    doubt = f"is it a release? A run of this file writes {sink.format} files and {MANIFEST} there"
     return DataError([
-        fault if fault.found.startswith("nothing") else replace(fault, advice="; ".join(filter(None, (fault.advice, doubt))))
+        fault if fault.found.startswith("nothing") else replace(fault, advice="; ".join(filter(None, (fault.advice, _doubt(sink)))))
         for fault in error.faults
     ])  # fmt: skip
+
+
+def _doubt(sink: Sink) -> str:
+    return f"is {sink.path} a release? A run of this file writes {sink.format} files and {MANIFEST} there"
+
+
+def _told(models: Sequence[Mapping[str, object]]) -> str:
+    return ", ".join(words.model(str(given["model"]), {key: given[key] for key in sorted(given) if key != "model"}) for given in models)
 
 
 def _place(spark: SparkSession, sink: Sink, where: str) -> str | None:
@@ -93,9 +121,8 @@ def _verified(files: Files, release: str, last: LastPublished | None) -> Verifie
     if not manifest.audited:
         found.append(Finding("files", "manifest: it says that the audit refused this release"))
     if found:
-        return Verified(tuple(found), job=manifest.job)
+        return Verified(tuple(found), job=manifest.job, models=manifest.models)
     told = f"{counted(len(manifest.files), 'data file')} as published by release {manifest.release_id} of {manifest.created}"
-    if last is None or last.release_id == manifest.release_id:
-        return Verified(told=told, job=manifest.job)
-    unknown = f"whether a later run made it than that of {last.report}, which tells another release"
-    return Verified(told=told, unknown=unknown, job=manifest.job)
+    later = last is not None and last.release_id != manifest.release_id
+    unknown = f"whether a later run made it than that of {last.report}, which tells another release" if last and later else None
+    return Verified(told=told, unknown=unknown, job=manifest.job, models=manifest.models)

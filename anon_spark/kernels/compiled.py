@@ -30,8 +30,9 @@ def compiled(function: F) -> F:
 
 
 def waits_for_compiler(function: Callable[..., object]) -> bool:
-    """Whether the first call of a compiled function compiles it, since no earlier process left it on disk."""
+    """Whether the first call of a compiled function compiles it, since neither this process nor one before it did."""
     if not IS_COMPILED:
         return False
-    place = cast(Any, function).stats.cache_path
-    return not place or not any(Path(place).glob(f"*.{function.__name__}-*.nbi"))
+    known = cast(Any, function)
+    place = known.stats.cache_path
+    return not known.signatures and (not place or not any(Path(place).glob(f"*.{function.__name__}-*.nbi")))

@@ -10,13 +10,15 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-COMPILING = "groups, compiled first"
+COMPILING, MAY_COMPILE = WAITS = ("groups, compiled first", "groups, elsewhere")
+"""Steps that last longer the first time, since loops are compiled: here, or perhaps on executors."""
 DOING: Mapping[str, str] = {
     "frequency set": "reading the table: how many rows have each combination of values",
     "encode": "finding each value in its hierarchy",
     "lattice": "searching for the least loss that holds what was asked",
     "groups": "making groups that hold what was asked",
     COMPILING: "compiling the loops that make groups (once in this environment, about a minute), then making them",
+    MAY_COMPILE: "making groups that hold what was asked (executors that are new compile the loops first, about a minute)",
     "write": "writing to a staging place",
     "audit": "auditing what was written",
     "risk": "reading the table: how many rows have each combination of values",

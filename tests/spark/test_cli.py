@@ -99,7 +99,10 @@ def test_a_table_is_published_audited_and_never_overwritten_unasked(door: Door, 
     assert door.content() != before and door.left() == {"release"}
     assert spark.read.parquet(str(door.out / "release")).distinct().count() == 2
 
-    told(door.call("audit", "--set", "privacy.0.k=9"), 5, "audit: k-anonymity")
+    stricter = door.call("audit", "--set", "privacy.0.k=9")
+    told(stricter, 5, "audit: k-anonymity")
+    assert stricter.stdout.startswith("REFUSED: the release does not hold what this file asks for.\nk-anonymity: FAILS")
+    assert "made by job lattice, k-anonymity (k = 8); this file asks for job lattice, k-anonymity (k = 9)" in stricter.stdout
     told(door.call("audit", "--set", "job=top-down"), 2, "job: found top-down; expected lattice, which made this release")
     headless = ("output.format=csv", "output.options.header=false", "output.path=out/none")
     told(door.call("audit", *(part for text in headless for part in ("--set", text))), 2, "output.options.header: found false")
@@ -128,9 +131,14 @@ def test_an_audit_refuses_a_release_that_was_tampered_with(door: Door, spark: Sp
     audited = door.call("audit")
     told(audited, 5, "audit: manifest: 2 data files that it does not name", "audit: k-anonymity")
     assert "k-anonymity: FAILS (worst class: 1)" in audited.stdout
+    assert audited.stdout.startswith("REFUSED: the release is not as it was published, and does not hold what this file asks for.\n")
     told(door.call("audit", output={"path": str(door.out / "none")}), 3, "output.path: found nothing at")
     (line,) = told(door.call("audit", output={"path": str(door.conf)}), 3, "output: found ")
-    assert "is it a release? A run of this file writes parquet files and _anon_spark_manifest.json there" in line
+    written = "a release? A run of this file writes parquet files and _anon_spark_manifest.json there"
+    assert f"is {door.conf} {written}" in line
+    spark.range(2).write.parquet(str(door.out / "other"))
+    other = door.call("audit", output={"path": str(door.out / "other")})
+    assert other.exit_code == 5 and f"is {door.out / 'other'} {written}" in other.stdout and "None" not in other.stdout
 
 
 def test_what_the_configuration_has_wrong_is_told_at_once(door: Door) -> None:

@@ -52,9 +52,9 @@ def test_numbers_that_are_declared_as_text_are_warned_of_whatever_their_role() -
 @pytest.mark.parametrize(
     ("lost", "local", "told"),
     [
-        ((1, 1), True, "Every quasi-identifier is * in every row"),
-        ((1, 1), False, "Every quasi-identifier is * in every row"),
-        ((Fraction(1, 2), 1), True, "b: * in every row. Ask for less"),
+        ((1, 1), True, "Nothing is left of any quasi-identifier: every row prints *, or what all values"),
+        ((1, 1), False, "Nothing is left of any quasi-identifier: every row prints *, or what all values"),
+        ((Fraction(1, 2), 1), True, "b: nothing is left, every row prints *, or what all values of the table have in common. Ask for less"),
         ((Fraction(1, 2), 1), False, None),
         ((Fraction(1, 2), 0), True, None),
     ],

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from local_files import local, remote
 
 from anon_spark.audit.files_published import file_findings
+from anon_spark.audit.result import Finding
 from anon_spark.domain.errors import PlatformError
 from anon_spark.domain.manifest import FileSum, Manifest, ManifestError
-from anon_spark.domain.policy import Sink
+from anon_spark.domain.policy import Column, ModelSpec, Policy, Sink
 from anon_spark.io.manifest import MANIFEST, checksums, is_data, read_manifest, write_manifest
 from anon_spark.job.last_report import LastPublished
-from anon_spark.job.verify import verify_files
+from anon_spark.job.verify import Verified, otherwise_made, verify_files
 
 MADE = Manifest(
     "f" * 32, "2026-01-02T03:04:05+00:00", "lattice", ({"model": "k-anonymity", "k": 5},), True,
@@ -185,3 +186,28 @@ def test_a_file_system_that_fails_is_not_taken_for_a_sound_release(tmp_path: Pat
     monkeypatch.setattr("anon_spark.job.verify.is_connect", lambda spark: False)
     with pytest.raises(PlatformError, match=r"job\.yaml: output\.path: its manifest could not be compared.*Permission denied"):
         verify_files(remote(), Sink(path=str(out)), "job.yaml")
+
+
+FILES = (Finding("files", "manifest: 1 data file cut"),)
+KNOWN = Verified(told="1 data file as published", job="lattice", models=({"model": "k-anonymity", "k": 5},))
+
+
+@pytest.mark.parametrize(
+    ("verified", "k", "rule", "told"),
+    [
+        (KNOWN, 5, "k-anonymity", None),
+        (KNOWN, 9, "k-anonymity", "made by job lattice, k-anonymity (k = 5); this file asks for job lattice, k-anonymity (k = 9)"),
+        (Verified(FILES, job="top-down", models=KNOWN.models), 5, "labels", "by job top-down, k-anonymity (k = 5); this file asks for"),
+        (Verified(FILES, job="lattice", models=KNOWN.models), 5, "labels", None),
+        (KNOWN, 5, "labels", "was it made with other columns, hierarchies or bounds than this file's?"),
+        (Verified(unknown="no manifest"), 5, "columns", f"is out/r a release? A run of this file writes csv files and {MANIFEST} there"),
+        (Verified(unknown="no manifest"), 5, "k-anonymity", None),
+        (Verified(FILES), 5, "columns", None),
+    ],
+)
+def test_another_policy_is_told_from_a_release_that_was_changed(verified: Verified, k: int, rule: str, told: str | None) -> None:
+    columns = (Column(name="zip", role="quasi-identifier"),)
+    models = (ModelSpec(model="k-anonymity", parameters={"k": k}),)
+    policy = Policy(job="lattice", columns=columns, privacy=models, output=Sink(path="out/r", format="csv"))
+    found = otherwise_made(verified, [Finding(rule, "something")], policy)
+    assert len(found) == (told is not None) and all(str(told) in line for line in found)

@@ -4,11 +4,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from anon_spark.job import cautions
+from anon_spark.job import cautions, decide_groups
 from anon_spark.kernels.compiled import IS_COMPILED
+from anon_spark.report.progress import COMPILING, DOING, MAY_COMPILE
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -19,6 +22,30 @@ def test_many_combinations_without_numba(monkeypatch: pytest.MonkeyPatch, compil
     found = cautions.uncompiled(combinations)
     assert len(found) == told
     assert all("501 combinations" in line and "pip install 'anon-spark[compiled]'" in line for line in found)
+
+
+@pytest.mark.parametrize(
+    ("compiled", "cold", "here", "master", "told"),
+    [
+        (True, True, True, "spark://host:7077", COMPILING),
+        (True, False, True, "spark://host:7077", None),
+        (True, True, False, "local[2]", COMPILING),
+        (True, False, False, "local[2]", None),
+        (True, True, False, "spark://host:7077", MAY_COMPILE),
+        (True, False, False, "yarn", MAY_COMPILE),
+        (False, False, False, "yarn", None),
+    ],
+)
+def test_who_compiles_is_told_as_far_as_it_is_known(
+    monkeypatch: pytest.MonkeyPatch, compiled: bool, cold: bool, here: bool, master: str, told: str | None
+) -> None:
+    """What lies on the disks of executors elsewhere, nobody knows here."""
+    monkeypatch.setattr(decide_groups, "IS_COMPILED", compiled)
+    monkeypatch.setattr(decide_groups, "waits_for_compiler", lambda function: cold)
+    spark: Any = SimpleNamespace(conf=SimpleNamespace(get=lambda name, default: master))
+    gathered: Any = SimpleNamespace(local=object() if here else None)
+    assert decide_groups._waited_for(spark, gathered) == told
+    assert told is None or "compil" in DOING[told]
 
 
 LOOP = """
