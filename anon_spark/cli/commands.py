@@ -141,6 +141,8 @@ def _print_audit(policy: Policy, result: AuditResult, verified: Verified) -> Non
     sound = result.ok and not verified.findings
     refused = _CHANGED if result.ok else _BOTH if verified.findings else _OTHER
     click.echo("The release holds what was asked." if sound else refused)
+    for sentence in otherwise_made(verified, result.findings, policy) if not sound else ():
+        click.echo(sentence)
     for model in result.models:
         worst = "" if model.worst is None else f" (worst class: {model.worst})"
         click.echo(f"{model.model}: {'holds' if model.holds else 'FAILS'}{worst}")
@@ -156,8 +158,6 @@ def _print_audit(policy: Policy, result: AuditResult, verified: Verified) -> Non
     for sentence in result.cannot_know:
         click.echo(f"not known without the input: {sentence}")
     if not sound:
-        for sentence in otherwise_made(verified, result.findings, policy):
-            click.echo(sentence)
         raise _refused(policy, (*verified.findings, *result.findings))
 
 
