@@ -33,7 +33,8 @@ def refuse_refused(spark: SparkSession, sink: Sink, where: str) -> None:
 
 def _takes(spark: SparkSession, kind: str, options: dict[str, str]) -> bool:
     try:
-        fetch_row(spark.sql("SELECT 1").select(_WRITERS[kind](F.expr(_ROW), options)))
+        # Connect has no empty map of texts
+        fetch_row(spark.sql("SELECT 1").select(_WRITERS[kind](F.expr(_ROW), options or None)))
     except (IllegalArgumentException, *SPARK_ERRORS):
         return False
     return True

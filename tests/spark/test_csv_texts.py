@@ -84,6 +84,7 @@ def test_moments_that_a_pattern_cuts_are_the_datas_fault(spark: SparkSession, tm
     assert [(fault.key, fault.found) for fault in raised.value.faults] == [("column d", found)]
 
 
+@pytest.mark.parity
 def test_every_option_that_spark_refuses_is_told_before_anything_is_read(spark: SparkSession) -> None:
     wrong = {"quote": "ab", "compression": "gzipp", "header": "no", "dateFormat": "bbb", "timeZone": "nowhere"}
     with pytest.raises(ConfigurationError) as raised:
