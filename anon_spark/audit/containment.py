@@ -132,6 +132,9 @@ def _under(
             itself = itself | _masked(hierarchy, written, F.col(printed), kept)
         return df, itself
     if isinstance(hierarchy, DateHierarchy):
+        if kind == "text":
+            # read as moments where one has a time of day, and then printed as such: 2020-01-01 as 2020-01-01 00:00:00
+            itself = itself | _itself(value, printed, "date") | _itself(value, printed, "timestamp")
         return df, itself | _in_period(hierarchy, value, printed)
     return df, itself
 
