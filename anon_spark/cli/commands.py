@@ -60,7 +60,8 @@ def run(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> None:
             finished = run_job(spark, policy, on_start=on_start)
         page = f"{policy.report.rstrip('/')}/report.html" if policy.report else None
         report, examples = finished.release.report, finished.examples
-        print_summary(report, sys.stdout, examples=examples, release=policy.output.place, page=page, start_up=start_up)
+        with streams.summing_up():
+            print_summary(report, sys.stdout, examples=examples, release=policy.output.place, page=page, start_up=start_up)
 
 
 def check(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> None:

@@ -173,6 +173,7 @@ def compare(conf: str, sets: tuple[str, ...], show_values: bool, verbose: bool, 
 
 def main(arguments: list[str] | None = None) -> None:
     """Entry point."""
+    streams.spell_all()
     cli.main(args=arguments, prog_name="anon-spark")
 
 

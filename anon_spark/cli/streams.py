@@ -33,6 +33,26 @@ def say(line: str) -> None:
     click.echo(line, file=_ours[-1] if _ours else sys.stderr)
 
 
+@contextlib.contextmanager
+def summing_up() -> Iterator[None]:
+    """The body tells on standard output of what is done: where nobody can be told, it is done all the same."""
+    try:
+        yield
+        sys.stdout.flush()
+    except (OSError, ValueError, AttributeError) as error:
+        # what is left in its buffer would fail once more as Python ends
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        with contextlib.suppress(OSError, ValueError):
+            say(f"anon-spark: published; the summary could not be printed ({type(error).__name__})")
+
+
+def spell_all() -> None:
+    """A name that a stream's encoding lacks is printed with marks in its place."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, ValueError, OSError):
+            stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+
+
 def terminal() -> Console | None:
     """The person's terminal; None where standard error is none, or one that can't move its cursor."""
     console = Console(file=_ours[-1] if _ours else sys.stderr, highlight=False)

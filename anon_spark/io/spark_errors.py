@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
 
 from pyspark.errors import AnalysisException, IllegalArgumentException
 
@@ -116,10 +119,12 @@ def spark_faults(
 def job_faults(where: str) -> Iterator[None]:
     """Spark's exceptions from the middle of a job as ours: the input that fails, the platform, or a plan of our own that is wrong.
 
-    What no release can hold, or none was found for, is told with the name of the configuration, as all else is.
+    What no release can hold, or none was found for, is told with the name of the configuration, as all else is. PySpark 4 logs the text of
+    failed queries, with values of the data in it: not those of the body.
     """
     try:
-        yield
+        with _unlogged():
+            yield
     except (InfeasibleError, NoneFoundError) as error:
         if str(error).startswith(f"{where}: "):
             raise
@@ -128,6 +133,22 @@ def job_faults(where: str) -> Iterator[None]:
         if isinstance(error, AnalysisException) and not _is_of_input(error):
             raise InternalError(f"{where}: Spark refused a plan ({error_class(error)}); please report it") from None
         raise as_ours(error, where, "input" if _is_of_input(error) else "Spark") from None
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """PySpark's loggers of failed queries say nothing."""
+    # its own class, whose methods PySpark calls: a logger that is first asked for by its name alone would be another
+    home = import_module("pyspark.logger") if find_spec("pyspark.logger") else None
+    get = logging.getLogger if home is None else home.PySparkLogger.getLogger
+    loggers = [get(name) for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger")]
+    before = [logger.disabled for logger in loggers]
+    for logger in loggers:
+        logger.disabled = True
+    try:
+        yield
+    finally:
+        for logger, was in zip(loggers, before, strict=True):
+            logger.disabled = was
 
 
 def as_ours(error: Exception, where: str, key: str) -> AnonError:

@@ -202,12 +202,21 @@ def _type_faults(schema: T.StructType, policy: Policy) -> Iterator[Fault]:
             )
             expected = "text, boolean, number, date or timestamp"
             yield Fault(policy.where, f"columns.{place} ({column.name})", f"type {found.simpleString()}", expected, advice)
+        elif grouped and column.role != "quasi-identifier" and _joins_texts(found):
+            # a reader of the release would count fewer values, or persons, than the model did
+            expected, advice = "UTF8_BINARY, by which texts that differ are two values", "collate it in a query"
+            yield Fault(policy.where, f"columns.{place} ({column.name})", f"type {found.simpleString()}", expected, advice)
         elif column.name in in_order and kind not in ORDERED:
             found_type = f"{column.name} of type {found.simpleString()}"
             advice = "cast it in a query, or use distance equal or hierarchical"
             yield Fault(policy.where, f"privacy.{in_order[column.name]}.distance", f"ordered, on {found_type}", "numbers or dates", advice)
         elif kind is not None and column.role == "quasi-identifier":
             yield from _kind_faults(policy.where, place, column, kind, found)
+
+
+def _joins_texts(found: T.DataType) -> bool:
+    """Whether a collation (Spark 4) may take two texts for one value."""
+    return getattr(found, "collation", "UTF8_BINARY") != "UTF8_BINARY"
 
 
 def _kind_faults(where: str, place: int, column: Column, kind: str, found: T.DataType) -> Iterator[Fault]:

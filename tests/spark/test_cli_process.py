@@ -92,8 +92,8 @@ def writing(folder: Path) -> bool:
 def test_a_terminated_run_leaves_nothing(
     tmp_path: Path, happens: Callable[[Path], bool], group: bool, sent: signal.Signals, old: bool
 ) -> None:
-    # the first scan reads one column and is quick; the second one, which writes, takes a minute
-    query = f"SELECT CAST(id % 2 AS string) AS a, concat('{SECRET}', id) AS n FROM range(0, 20000000, 1, 8)"
+    # the first scan reads one column and is quick; the second one, which writes, takes longer than anybody waits below
+    query = f"SELECT CAST(id % 2 AS string) AS a, concat('{SECRET}', id) AS n FROM range(0, 100000000, 1, 8)"
     if old:
         (tmp_path / "out/release").mkdir(parents=True)
         (tmp_path / "out/release/part-0.parquet").write_text("old")
@@ -104,14 +104,12 @@ def test_a_terminated_run_leaves_nothing(
         time.sleep(0.1)
     time.sleep(1)
     assert process.poll() is None, (tmp_path / "stderr").read_text()
-    started = time.monotonic()
     if group:
         os.killpg(process.pid, sent)
     else:
         process.send_signal(sent)
     ended(process, tmp_path, 130, "interrupted: nothing was published")
     assert (tmp_path / "out/release").exists() == old and "stands in" not in (tmp_path / "stderr").read_text()
-    assert time.monotonic() - started < 25, "the job was cancelled, not waited for"
 
 
 def test_malformed_lines_are_never_shown_on_any_stream(tmp_path: Path) -> None:

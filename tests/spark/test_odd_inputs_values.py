@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from anon_spark import anonymize
-from anon_spark.domain.errors import DataError, InfeasibleError
+from anon_spark.domain.errors import ConfigurationError, DataError, InfeasibleError
 from jobs import class_sizes, policy, printed, quasi, released, tree
 
 pytestmark = pytest.mark.spark
@@ -143,9 +143,25 @@ def test_collations_join_no_values(spark: SparkSession, tmp_path: Path) -> None:
     if spark.version < "4":
         return
     table = spark.sql(
-        "SELECT collate(a, 'UTF8_LCASE') AS a, collate(a, 'UNICODE_CI') AS s, id "
+        "SELECT collate(a, 'UTF8_LCASE') AS a, a AS s, collate(a, 'UNICODE_CI') AS c, id "
         "FROM VALUES ('x', 1), ('X', 2), ('x', 3), ('X', 4) AS t(a, id)"
     )
-    columns = [quasi("a"), {"name": "s", "role": "sensitive"}, {"name": "id", "role": "insensitive"}]
-    with anonymize(table, policy(columns, staging=tmp_path, models=[{"model": "alpha-deassociation", "alpha": 0.5}])) as release:
-        assert printed(release) == Counter({("*", "x", 1): 1, ("*", "X", 2): 1, ("*", "x", 3): 1, ("*", "X", 4): 1})
+    columns = [quasi("a"), {"name": "s", "role": "sensitive"}, *({"name": name, "role": "insensitive"} for name in ("c", "id"))]
+    models = [{"model": "alpha-deassociation", "column": "s", "alpha": 0.5}]
+    with anonymize(table, policy(columns, staging=tmp_path, models=models)) as release:
+        assert printed(release) == Counter({("*", text, text, number + 1): 1 for number, text in enumerate("xXxX")})
+    # whoever reads the release would take x and X for one illness, or for one person
+    for role in ("sensitive", "person"):
+        asked = [*columns[:2], {"name": "c", "role": role}, columns[3]]
+        with pytest.raises(ConfigurationError, match=r"columns\.2 \(c\): found type string collate UNICODE_CI; expected UTF8_BINARY"):
+            anonymize(table, policy(asked, staging=tmp_path, models=[{**models[0], "column": "c" if role == "sensitive" else "s"}]))
+
+
+def test_a_value_that_fails_in_the_callers_query_is_logged_by_nobody(
+    spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """PySpark 4 logs the text of such failures."""
+    table = spark.sql("SELECT CAST(id % 2 AS string) AS a, CAST('zq7secret' || id AS int) AS b FROM range(5)")
+    with setting(spark, "spark.sql.ansi.enabled", "true"), pytest.raises(DataError):
+        anonymize(table, policy([quasi("a"), {"name": "b", "role": "insensitive"}], staging=tmp_path))
+    assert "zq7secret" not in "".join(capfd.readouterr())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -32,9 +34,6 @@ def drawn(spark: SparkSession, name: str, place: int, limit: float, show: str = 
     """What a run draws, its released rows, the raw ones, the sizes of its classes."""
     columns = [quasi("sex"), quasi("age", {"intervals": [5, 10]}), quasi("zip", {"mask": "right"}), {"name": "buys", "role": "sensitive"}]
     models = [{"model": "alpha-deassociation", "column": "buys", "alpha": 0.95}]
-    asked = policy(
-        columns, job=name, k=K, models=models, settings={"driver_megabytes": place}, suppression={"limit": limit, "show": show}
-    )
     caught: list[Figures] = []
     real = job.render_html
 
@@ -43,7 +42,11 @@ def drawn(spark: SparkSession, name: str, place: int, limit: float, show: str = 
         return real(report, examples, figures)
 
     table = given or rows()
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as folder:
+        asked = policy(
+            columns, job=name, k=K, models=models, settings={"driver_megabytes": place}, suppression={"limit": limit, "show": show},
+            report={"path": folder},
+        )  # fmt: skip
         patch.setattr(job, "render_html", catching)
         with anonymize(spark.createDataFrame(table, SCHEMA), asked) as release:
             released = [tuple(row) for row in release.table.select("sex", "age", "zip", "buys").collect()]
@@ -112,20 +115,20 @@ def test_rows_printed_as_stars_are_a_class_and_spread_over_all(spark: SparkSessi
         assert all(sum(found.after or ()) == pytest.approx(len(table)) for found in figures.marginals)
 
 
-def test_bounds_of_single_columns_hold(spark: SparkSession) -> None:
+def test_bounds_of_single_columns_hold(spark: SparkSession, tmp_path: Path) -> None:
     """Two rows of a, one of b, k = 2: b alone must be with an a, so a third of the rows lose all of the column."""
     caught: list[Figures] = []
     real = job.render_html
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(job, "render_html", lambda report, examples, figures: caught.append(figures) or real(report, examples, figures))
-        anonymize(spark.createDataFrame([("a",), ("a",), ("b",)], "x string"), policy([quasi("x")], k=2)).close()
+        anonymize(spark.createDataFrame([("a",), ("a",), ("b",)], "x string"), policy([quasi("x")], k=2, report={"path": str(tmp_path)})).close()
     assert {column: float(bound) for column, bound in caught[0].bounds.items()} == {
         "x": pytest.approx(1 / 3)
     }
 
 
 @pytest.mark.parametrize("name", ["lattice", "top-down"])
-def test_persons_of_several_rows_are_not_drawn_by_rows(spark: SparkSession, name: str) -> None:
+def test_persons_of_several_rows_are_not_drawn_by_rows(spark: SparkSession, tmp_path: Path, name: str) -> None:
     """Ten rows with town c are one person's: they must not be shown, nor is flu, which two persons have where k is 3."""
     table = [("p", "c", "flu")] * 10 + [(f"q{i}", "ab"[i % 2], "cold" if i else "flu") for i in range(8)]
     columns = [{"name": "who", "role": "person"}, quasi("town"), {"name": "ill", "role": "sensitive"}]
@@ -136,7 +139,7 @@ def test_persons_of_several_rows_are_not_drawn_by_rows(spark: SparkSession, name
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(job, "render_html", lambda report, examples, figures: caught.append(figures) or real(report, examples, figures))
         frame = spark.createDataFrame(table, "who string, town string, ill string")
-        anonymize(frame, policy(columns, job=name, k=3, models=models)).close()
+        anonymize(frame, policy(columns, job=name, k=3, models=models, report={"path": str(tmp_path)})).close()
     wanted = [("ill", (OTHERS,), (9,))] if name == "lattice" else []
     assert caught[0].in_persons and [(m.column, m.labels, m.before) for m in caught[0].marginals] == wanted
     text = real(Report(job=name, status="published", started="2026-01-02T03:04:05+00:00"), (), caught[0])

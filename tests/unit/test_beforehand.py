@@ -39,6 +39,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_a_path_that_no_file_can_have(folder: Path) -> None:
+    told = call("run", "p\0.csv")
+    assert told.exit_code == 2 and "input.path: found 'p\\x00.csv'; expected a path without a NUL character" in told.stderr
+
+
 def call(command: str, path: str = "people.csv", output: str = "new", **source: Any) -> Result:
     settings = {
         "input": {"format": "csv", "path": path, **source}, "output": {"path": output},
