@@ -121,7 +121,8 @@ def test_bounds_of_single_columns_hold(spark: SparkSession, tmp_path: Path) -> N
     real = job.render_html
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(job, "render_html", lambda report, examples, figures: caught.append(figures) or real(report, examples, figures))
-        anonymize(spark.createDataFrame([("a",), ("a",), ("b",)], "x string"), policy([quasi("x")], k=2, report={"path": str(tmp_path)})).close()
+        asked = policy([quasi("x")], k=2, report={"path": str(tmp_path)})
+        anonymize(spark.createDataFrame([("a",), ("a",), ("b",)], "x string"), asked).close()
     assert {column: float(bound) for column, bound in caught[0].bounds.items()} == {
         "x": pytest.approx(1 / 3)
     }
