@@ -27,6 +27,13 @@ FEW_UNCOMPILED = 500
 """Combinations that are grouped soon enough by loops that are not compiled."""
 
 
+def asks_nothing(policy: Policy) -> tuple[str, ...]:
+    """A warning where any table would do: k = 1 may be a slip for 10."""
+    if any(model.model != "k-anonymity" or model.parameters["k"] != 1 for model in policy.privacy):
+        return ()
+    return ("k = 1 asks for nothing: every row may be alone in its class, and the release be the table itself. Ask for 2 at the least.",)
+
+
 def few_suppressed(recoding: Recoding, k: int | None) -> tuple[str, ...]:
     """A warning where the rows left out are a group smaller than k: the table's total less the published rows tells its size."""
     lost = recoding.suppressed_rows
@@ -138,7 +145,8 @@ def rare_bounds(problem: Problem, found: Mapping[int, tuple[int, int]]) -> tuple
             told.append(
                 f"{problem.hierarchies[j].column}: {counted(bounds, 'value')} that fewer than k = {problem.k} rows of the table have, "
                 f"printed as a bound of {counted(classes, 'class', 'classes')}: who knows such a value may know whose it is. "
-                "bounds: intervals prints those of a hierarchy instead."
+                "Beside an intervals hierarchy the top-level key bounds: intervals prints its bounds instead; a date hierarchy prints "
+                "periods."
             )
     return tuple(told)
 

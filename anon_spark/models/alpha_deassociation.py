@@ -58,7 +58,7 @@ class AlphaDeassociation:
             return None
         return (
             f"{self.symbol} = {decimal(self.alpha)} is below {named(value)}'s share of the table{left_over(may_suppress)}, "
-            f"{share(left, self.alpha)}: no anonymization exists; the smallest {self.symbol} that can hold is {ceiling(left)}"
+            f"{share(left, self.alpha)}: no anonymization exists; no smaller {self.symbol} than {ceiling(left)} can hold"
         )
 
     def tightest(self, whole: Whole) -> str:

@@ -42,7 +42,7 @@ class EntropyLDiversity(HistogramModel):
         value, _ = whole.commonest(self.column)
         return (
             f"l = {decimal(self.l)} by entropy is above {best:.4g}, what {self.column} has in the table{left_over(may_suppress)}, where "
-            f"{named(value)} is commonest: no anonymization exists; the largest l that can hold is {_floor(best)}"
+            f"{named(value)} is commonest: no anonymization exists; no larger l than {_floor(best)} can hold"
         )
 
     def tightest(self, whole: Whole) -> str:

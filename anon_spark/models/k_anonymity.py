@@ -42,7 +42,7 @@ class KAnonymity:
 
     def infeasible(self, whole: Whole, may_suppress: int) -> str | None:
         """Suppression only takes rows away, so too few rows are too few at any limit."""
-        return f"{counted(whole.rows, 'row')} < k = {self.k}" if whole.rows < self.k else None
+        return f"{counted(whole.rows, 'row')} < k = {self.k:,}: ask for a smaller k" if whole.rows < self.k else None
 
     def tightest(self, whole: Whole) -> str:
         return f"k up to {whole.rows:,}"

@@ -49,7 +49,7 @@ class DistinctLDiversity:
             return None
         return (
             f"l = {self.l} is above the {found} distinct values of {self.column} in the table: no anonymization exists; "
-            f"the largest l that can hold is {found}"
+            f"no larger l than {found} can hold"
         )
 
     def tightest(self, whole: Whole) -> str:

@@ -43,7 +43,7 @@ class PersonAnonymity(KAnonymity):
     def infeasible(self, whole: Whole, may_suppress: int) -> str | None:
         """Suppression only takes persons away."""
         persons = whole.persons or 0
-        return f"{counted(persons, 'person')} < k = {self.k}" if persons < self.k else None
+        return f"{counted(persons, 'person')} < k = {self.k:,}: ask for a smaller k" if persons < self.k else None
 
     def tightest(self, whole: Whole) -> str:
         return f"k up to {whole.persons or 0:,} persons"

@@ -117,7 +117,7 @@ class WeightedRows(GradedModel):
             return None
         return (
             f"alpha = {decimal(self.alpha)} is above what the rows of the whole table weigh, {decimal(weight)}: no anonymization exists; "
-            f"the largest alpha that can hold is {decimal(weight)}"
+            f"no larger alpha than {decimal(weight)} can hold"
         )
 
     def tightest(self, whole: Whole) -> str:
@@ -155,7 +155,7 @@ class LevelShares(GradedModel):
             return None
         return (
             f"lambda * alpha = {decimal(most)} of level {level} is below {named(value)}'s share of the table{left_over(may_suppress)}, "
-            f"{share(left, most)}: no anonymization exists; the smallest alpha that can hold is {ceiling(self.alpha * left / most)}"
+            f"{share(left, most)}: no anonymization exists; no smaller alpha than {ceiling(self.alpha * left / most)} can hold"
         )
 
     def tightest(self, whole: Whole) -> str:

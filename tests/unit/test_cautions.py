@@ -9,10 +9,10 @@ from hierarchies import bind, model
 from pyspark.sql import types as T
 
 from anon_spark.domain.bind import bind as bind_column
-from anon_spark.domain.policy import Column, DateHierarchy, MaskHierarchy, Policy
+from anon_spark.domain.policy import Column, DateHierarchy, MaskHierarchy, ModelSpec, Policy
 from anon_spark.domain.recoding import FullDomainRecoding, LatticeTrace, LocalSummary
 from anon_spark.domain.unmapped import UnmappedError
-from anon_spark.job.cautions import nothing_left, numbers_as_text, uneven_masks
+from anon_spark.job.cautions import asks_nothing, nothing_left, numbers_as_text, uneven_masks
 
 
 def masked(values: list[str]) -> tuple[str, ...]:
@@ -66,3 +66,12 @@ def test_a_release_that_says_nothing_is_warned_of(lost: tuple, local: bool, told
     trace = LatticeTrace(nodes=1, checked=1, marked=0, pruned=0, subset_checks=0, minimal=None)
     found = nothing_left(policy, LocalSummary(**figures) if local else FullDomainRecoding(**figures, levels=(1, 1), trace=trace))
     assert [text[: len(told or "")] for text in found] == ([told] if told else [])
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"), [([("k-anonymity", {"k": 1})], 1), ([("k-anonymity", {"k": 2})], 0),
+                        ([("k-anonymity", {"k": 1}), ("l-diversity", {"l": 2, "kind": "distinct"})], 0)],
+)  # fmt: skip
+def test_a_model_that_asks_for_nothing_is_warned_of(asked: list[tuple[str, dict]], told: int) -> None:
+    found = asks_nothing(Policy(job="lattice", columns=(), privacy=tuple(ModelSpec(model=name, parameters=given) for name, given in asked)))
+    assert len(found) == told and all(text.startswith("k = 1 asks for nothing") for text in found)

@@ -65,7 +65,7 @@ def test_no_excess_is_where_a_bound_holds(bound: GivenShare | GivenPersons) -> N
 
 def test_what_is_told_before_the_search_is_counted_in_persons() -> None:
     whole = Whole(10, {"i": {"flu": 2, None: 1}}, 3)
-    assert PersonAnonymity(4).infeasible(whole, 5) == "3 persons < k = 4" == GivenPersons(4).infeasible(whole, 0)
+    assert PersonAnonymity(4).infeasible(whole, 5) == "3 persons < k = 4: ask for a smaller k" == GivenPersons(4).infeasible(whole, 0)
     assert PersonAnonymity(3).infeasible(whole, 0) is None and PersonAnonymity(3).tightest(whole) == "k up to 3 persons"
     for share in (PersonShare("i", Fraction(1, 10)), GivenShare("i", Fraction(1, 10))):
         assert share.infeasible(whole, 0) is None, "no bound and no share that unions break denies a release"
