@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import re
 import warnings
@@ -14,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from anon_spark.cli import signals, streams
 from anon_spark.domain.errors import PlatformError
-from anon_spark.io.spark_errors import SPARK_ERRORS, error_class
+from anon_spark.io.spark_errors import SPARK_ERRORS, error_class, query_loggers
 
 
 def is_started_here() -> bool:
@@ -43,8 +42,8 @@ def spark_session(name: str, log_spark: bool = False) -> Iterator[SparkSession]:
     log_spark: let Java and Spark write as they are configured; without it a session that is started here writes nothing, because
     Spark logs the text of failures, and with them values of the data. Raises PlatformError where no session can be started.
     """
-    # Spark 4 logs the text of failed queries through this logger: names of the user's tables, at the least
-    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
+    for logger in query_loggers():
+        logger.disabled = True
     try:
         before = SparkSession.getActiveSession()
         with warnings.catch_warnings():

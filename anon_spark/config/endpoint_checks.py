@@ -39,6 +39,9 @@ def check_endpoints(draft: Draft, notes: Notes) -> None:
 
 def _source(piece: Piece[SourceKeys], keys: SourceKeys, notes: Notes) -> None:
     given = [name for name in ("path", "table", "query") if getattr(keys, name) is not None]
+    if "\0" in (keys.path or ""):
+        # an output's is told where its place is looked at
+        notes.add((*piece.key, "path"), repr(keys.path), "a path without a NUL character", "rename it")
     if len(given) > 1:
         notes.add(piece.key, " and ".join(given), "exactly one of path, table, query")
     elif not given and piece.sound("path", "table", "query", "format", "options") and not (keys.format and keys.options):

@@ -15,7 +15,7 @@ from anon_spark.domain.policy import Sink
 from anon_spark.io.input_options import encoding, folded, kind_of_format
 from anon_spark.io.tables import read_options, write_options
 from anon_spark.plans.columns import named
-from anon_spark.plans.fetch import fetch_row
+from anon_spark.plans.fetch import count_where
 
 _AS_TEXT = (T.StringType, T.BooleanType, T.IntegralType, T.FractionalType)
 _QUOTED_EMPTY = '""'
@@ -68,18 +68,17 @@ def refuse_changed(release: DataFrame, sink: Sink, where: str) -> None:
     texts = [field.name for field in release.schema.fields if isinstance(field.dataType, T.StringType)]
     if kind_of_format(sink.format) != "csv" or not texts:
         return
-    counts = [F.count(F.when(_changes(named(name).cast("string"), sink), True)).alias(f"c{place}") for place, name in enumerate(texts)]
-    row = fetch_row(release.agg(*counts))
+    changed = count_where(release, [_changes(named(name).cast("string"), sink) for name in texts])
     found = [
         Fault(
             where,
             f"column {name}",
-            f"texts in {counted(row[place], 'row')} that this CSV gives back as others",
+            f"texts in {counted(rows, 'row')} that this CSV gives back as others",
             "texts that its options can hold",
             f"leave sep, quote, escape, lineSep and encoding out of output.options, {_ADVICE}",
         )
-        for place, name in enumerate(texts)
-        if row[place]
+        for name, rows in zip(texts, changed, strict=True)
+        if rows
     ]
     if found:
         raise DataError(found)

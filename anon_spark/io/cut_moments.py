@@ -14,7 +14,7 @@ from anon_spark.domain.policy import Sink
 from anon_spark.io.input_options import folded, kind_of_format
 from anon_spark.io.tables import read_options, write_options
 from anon_spark.plans.columns import named
-from anon_spark.plans.fetch import fetch_row
+from anon_spark.plans.fetch import count_where
 from anon_spark.plans.settings import setting
 
 _SETTING, _USUAL, _CUTTING = "spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS", "TIMESTAMP_MILLIS"
@@ -41,18 +41,17 @@ def refuse_patterns_too_short(release: DataFrame, sink: Sink, where: str) -> Non
     if kind_of_format(sink.format) not in ("csv", "json") or not asked:
         return
     kinds = {field.name: field.dataType.simpleString() for field in release.schema.fields}
-    counts = [F.count(F.when(_differs(named(name), kinds[name], sink), True)).alias(f"c{place}") for place, name in enumerate(asked)]
-    row = fetch_row(release.agg(*counts))
+    changed = count_where(release, [_differs(named(name), kinds[name], sink) for name in asked])
     faults = [
         Fault(
             where,
             f"column {name}",
-            f"values in {counted(row[place], 'row')} that {option} {given[option.lower()]!r} gives back as others",
+            f"values in {counted(rows, 'row')} that {option} {given[option.lower()]!r} gives back as others",
             "a pattern that holds all of a value",
             f"leave {option} out of output.options",
         )
-        for place, (name, option) in enumerate(asked.items())
-        if row[place]
+        for (name, option), rows in zip(asked.items(), changed, strict=True)
+        if rows
     ]
     if faults:
         raise DataError(faults)

@@ -11,7 +11,7 @@ from pyspark.sql import types as T
 from anon_spark.domain.errors import DataError, Fault
 from anon_spark.io.layout import as_text
 from anon_spark.plans.columns import named
-from anon_spark.plans.fetch import fetch_row
+from anon_spark.plans.fetch import count_where
 
 _ALWAYS, _AT_MOST = 15, 17
 """Significant digits that a double keeps of any number, and that a program prints of a double at most."""
@@ -38,11 +38,11 @@ def refuse_changed_numbers(
     if not asked:
         return
     texts = as_text(reader, path, table, numbers)
-    row = fetch_row(texts.agg(*[F.count(F.when(lost, True)).alias(f"c{place}") for place, (_, _, lost) in enumerate(asked)]))
+    changed = count_where(texts, [test for _, _, test in asked])
     whole = "leave inferSchema out" if kind == "csv" else "set primitivesAsString: true among the input's options"
     advice = f"write type: string for it, or {whole}"
     faults = []
-    for lost, (name, what, _) in zip(row, asked, strict=True):
+    for lost, (name, what, _) in zip(changed, asked, strict=True):
         if lost:
             found = f"{lost:,} values with {what}, which Spark infers to be numbers and would change"
             faults.append(Fault(where, name, found, "values that are read as they are", advice))

@@ -104,12 +104,6 @@ def _names(folder: str) -> list[str]:
     return []
 
 
-def refuse_nul(path: str, where: str, key: str) -> None:
-    """ConfigurationError for a path that no file system can have."""
-    if "\0" in path:
-        raise _fault(where, key, repr(path), "a path without a NUL character", "rename it")
-
-
 def _refuse_spelling(path: str, where: str, key: str) -> None:
     scheme = _SCHEME.fullmatch(path)
     if scheme and (not scheme[1] or not (scheme[2] or scheme[3].startswith("/"))):
@@ -117,7 +111,8 @@ def _refuse_spelling(path: str, where: str, key: str) -> None:
         raise _fault(where, key, repr(path), "a path, or a URI such as file:/a/b", advice)
     if scheme and scheme[1].lower() == "file" and (scheme[2] or "//") != "//":
         raise _fault(where, key, repr(path), f"file:/ and an absolute path; {scheme[2][2:]!r} would be the name of a host", "")
-    refuse_nul(path, where, key)
+    if "\0" in path:
+        raise _fault(where, key, repr(path), "a path without a NUL character", "rename it")
     for name in path.split("/"):
         if len(os.fsencode(name)) > MOST_BYTES:
             raise _long(name, where, key, MOST_BYTES)

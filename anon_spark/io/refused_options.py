@@ -21,10 +21,12 @@ _WRITERS = {"csv": F.to_csv, "json": F.to_json}
 def refuse_refused(spark: SparkSession, sink: Sink, where: str) -> None:
     """ConfigurationError with every option whose value Spark does not take. A row that is no table's is written: there is no job."""
     kind = kind_of_format(sink.format) or ""
+    if kind not in _WRITERS or not sink.options or _takes(spark, kind, dict(sink.options)):
+        return
     faults = [
         Fault(where, f"output.options.{name}", repr(value), "a value that Spark takes", "correct it, or leave it out")
         for name, value in sink.options.items()
-        if kind in _WRITERS and not _takes(spark, kind, {name: value})
+        if not _takes(spark, kind, {name: value})
     ]
     # a session that fails takes nothing at all, and that is no fault of the options
     if faults and _takes(spark, kind, {}):

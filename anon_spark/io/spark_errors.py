@@ -134,20 +134,25 @@ def job_faults(where: str) -> Iterator[None]:
             raise InternalError(f"{where}: Spark refused a plan ({error_class(error)}); please report it") from None
         raise as_ours(error, where, "input" if _is_of_input(error) else "Spark") from None
 
-@contextmanager
-def _unlogged() -> Iterator[None]:
-    """PySpark's loggers of failed queries say nothing."""
-    # its own class, whose methods PySpark calls: a logger that is first asked for by its name alone would be another
+
+def query_loggers() -> list[logging.Logger]:
+    """Those through which PySpark 4 logs the text of failed queries: names of the user's tables, at the least."""
+    # of its own class, whose methods PySpark calls: a logger that is first asked for by its name alone would be another
     home = import_module("pyspark.logger") if find_spec("pyspark.logger") else None
     get = logging.getLogger if home is None else home.PySparkLogger.getLogger
-    loggers = [get(name) for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger")]
-    before = [logger.disabled for logger in loggers]
-    for logger in loggers:
+    return [get(name) for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger")]
+
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """They say nothing of the body."""
+    before = [(logger, logger.disabled) for logger in query_loggers()]
+    for logger, _ in before:
         logger.disabled = True
     try:
         yield
     finally:
-        for logger, was in zip(loggers, before, strict=True):
+        for logger, was in before:
             logger.disabled = was
 
 

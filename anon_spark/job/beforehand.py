@@ -11,13 +11,12 @@ from anon_spark.domain.errors import DataError
 from anon_spark.domain.policy import Policy
 from anon_spark.io.input_options import kind_of_format
 from anon_spark.io.local_files import LocalFiles
-from anon_spark.io.places import absent, is_pattern, refuse_nul, target_of
+from anon_spark.io.places import absent, is_pattern, target_of
 from anon_spark.io.staging import refuse_existing
 
 
 def refuse_beforehand(policy: Policy, publishes: bool, bare: bool) -> None:
-    """Raise OccupiedError for an output that is there, where the job publishes, DataError for an input that is not, and ConfigurationError
-    for one that can't be.
+    """Raise OccupiedError for an output that is there, where the job publishes, and DataError for an input that is not.
 
     bare: whether a path without a scheme is one of this machine, from the folder that the process is in. What can't be told from
     here is left to Spark.
@@ -29,7 +28,6 @@ def refuse_beforehand(policy: Policy, publishes: bool, bare: bool) -> None:
     if source is None or source.path is None or kind_of_format(source.format) is None:
         # what is no format of files may call anything a path
         return
-    refuse_nul(source.path, policy.where, "input.path")
     if _is_here(source.path, bare) and not is_pattern(source.path) and not _is_there(files, source.path):
         raise DataError([absent(files.local(source.path), source.path, policy.where, "input.path")])
 

@@ -224,9 +224,8 @@ class _Job:
         return write
 
     def _report(self, gathered: Gathered, plan: Plan, audit: AuditResult, output: Output, release: DataFrame) -> Report:
-        told = (*asks_nothing(self.policy), *rows_of_persons(self.policy, audit))
         # what makes a release useless comes first: the terminal shows a few
-        told = (*nothing_left(self.policy, plan.recoding), *told)
+        told = (*nothing_left(self.policy, plan.recoding), *asks_nothing(self.policy), *rows_of_persons(self.policy, audit))
         warnings = (*told, *self.cautions, *absent_listed(self.policy.privacy, gathered.problem), *plan.warnings)
         status = STATUS_OF_EXIT[AuditError.exit_code] if not audit.ok else RETURNED if output.temporary else STATUS_OF_EXIT[0]
         seen = release if audit.ok else None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import Column, DataFrame, Row, SparkSession
+from pyspark.sql import functions as F
 
 from anon_spark.plans.settings import where_allowed
 
@@ -21,6 +22,11 @@ def fetch_row(frame: DataFrame) -> Row:
 def fetch_rows(frame: DataFrame) -> list[Row]:
     """The rows of a small aggregation."""
     return list(frame.collect())
+
+
+def count_where(frame: DataFrame, tests: Sequence[Column]) -> list[int]:
+    """Of each test the rows for which it is true; one pass."""
+    return [*fetch_row(frame.agg(*[F.count(F.when(test, True)).alias(f"c{place}") for place, test in enumerate(tests)]))]
 
 
 def fetch_arrow(frame: DataFrame) -> pa.Table:
