@@ -15,6 +15,7 @@ from anon_spark.algorithms.costing import Costing, holds
 from anon_spark.algorithms.lattice_picture import picture
 from anon_spark.algorithms.node_space import MAX_NODES, MAX_NODES_UNPRUNED, closed_above, minimal_of
 from anon_spark.algorithms.tagging import FAILS, HOLDS, Tagging
+from anon_spark.domain.counting import counted
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import LatticeTrace, Levels
 from anon_spark.metrics.losses import LossTable
@@ -96,10 +97,10 @@ def _steps(tagging: Tagging, tagged: int, minimal: tuple[Levels, ...] | None) ->
             if floor > low
         ]
         told = f"no lower levels than {', '.join(raised)}" if raised else "no level left out"
-        steps.append(f"{len(tagging.subsets)} checks of single columns: {told}")
+        steps.append(f"{counted(len(tagging.subsets), 'check')} of single columns: {told}")
     if tagged:
-        steps.append(f"{tagged} checks to tell which of {tagging.space.size} nodes hold the models that prune")
+        steps.append(f"{counted(tagged, 'check')} to tell which of {tagging.space.size} nodes hold the models that prune")
     if more := len(tagging.verdicts) - tagged:
-        steps.append(f"{more} more checks in the order of a lower bound of the loss")
+        steps.append(f"{counted(more, 'more check')} in the order of a lower bound of the loss")
     known = "not all known: the search stopped at the proof" if minimal is None else str(len(minimal))
     return (*steps, f"minimal nodes: {known}")

@@ -19,14 +19,14 @@ from anon_spark.cli.session import has_local_files, is_started_here, spark_sessi
 from anon_spark.config.load import load
 from anon_spark.config.sweep import sweep
 from anon_spark.domain.counting import counted
-from anon_spark.domain.errors import AnonError, AuditError, ConfigurationError, Fault
-from anon_spark.domain.policy import Policy
+from anon_spark.domain.errors import AnonError, AuditError, InternalError
+from anon_spark.domain.policy import Policy, Sink, Source
 from anon_spark.domain.unmapped import OutsideError
 from anon_spark.io.hierarchy_files import tree_faults
 from anon_spark.io.spark_errors import SPARK_ERRORS, job_faults
 from anon_spark.io.tables import read_release
 from anon_spark.job.arguments import refuse_unusable
-from anon_spark.job.beforehand import refuse_beforehand
+from anon_spark.job.beforehand import names_beforehand, refuse_beforehand
 from anon_spark.job.check import check as check_job
 from anon_spark.job.compare import JSON, PAGE
 from anon_spark.job.compare import compare as compare_values
@@ -49,9 +49,8 @@ _BOTH = "REFUSED: the release is not as it was published, and does not hold what
 
 def run(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> None:
     """Run the job and print its summary."""
-    policy = _load(conf, sets)
-    if policy.output is None:
-        raise ConfigurationError([Fault(policy.where, "output", "nothing", "a path", "add the key output: {path: ...}")])
+    policy = _load(conf, sets, "input", "output")
+    output = _output(policy)
     _refuse_beforehand(policy, publishes=True)
     asked = time.perf_counter()
     with spark_session(policy.job, debug) as spark, _values_shown(show_values):
@@ -61,12 +60,12 @@ def run(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> None:
         page = f"{policy.report.rstrip('/')}/report.html" if policy.report else None
         report, examples = finished.release.report, finished.examples
         with streams.summing_up():
-            print_summary(report, sys.stdout, examples=examples, release=policy.output.place, page=page, start_up=start_up)
+            print_summary(report, sys.stdout, examples=examples, release=output.place, page=page, start_up=start_up)
 
 
 def check(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> None:
     """Print the plan of the job, and end as a run would, as far as that is known without a search."""
-    policy = _load(conf, sets)
+    policy = _load(conf, sets, "input")
     _refuse_beforehand(policy)
     with spark_session("check", debug) as spark, _values_shown(show_values):
         with _progress() as on_start:
@@ -79,7 +78,7 @@ def check(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> Non
 def compare(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> None:
     """Print what each value of one key would cost and give, and write it where a report is asked for; publishes nothing."""
     asked = sweep(sets, conf)
-    policies = {value: _load(conf, asked.sets(value)) for value in asked.values}
+    policies = {value: _load(conf, asked.sets(value), "input") for value in asked.values}
     for policy in policies.values():
         _refuse_beforehand(policy)
     with spark_session("compare", debug) as spark, _values_shown(show_values):
@@ -92,7 +91,7 @@ def compare(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> N
 
 def risk(conf: str, sets: Sequence[str], population: int | None, debug: bool) -> None:
     """Print the risk of the raw table, and write it where a report is asked for."""
-    policy = load(conf, sets, roles_alone=True)
+    policy = load(conf, sets, names=_names, wanted=("input",), roles_alone=True)
     _refuse_beforehand(policy)
     with spark_session("risk", debug) as spark:
         with _progress() as on_start:
@@ -102,11 +101,8 @@ def risk(conf: str, sets: Sequence[str], population: int | None, debug: bool) ->
 
 def audit(conf: str, sets: Sequence[str], debug: bool) -> None:
     """Audit the published table alone and print what was found."""
-    policy = _load(conf, sets)
-    sink = policy.output
-    if sink is None:
-        expected, advice = "the path or table of a release", "add the key output: {path: ...}"
-        raise ConfigurationError([Fault(policy.where, "output", "nothing", expected, advice)])
+    policy = _load(conf, sets, "output")
+    sink = _output(policy)
     with spark_session("audit", debug) as spark, job_faults(policy.where):
         streams.say(f"anon-spark: {DOING['audit']} ...")
         refuse_unusable(spark, policy.where)
@@ -126,10 +122,20 @@ def audit(conf: str, sets: Sequence[str], debug: bool) -> None:
     _print_audit(asked, result, verified)
 
 
-def _load(conf: str, sets: Sequence[str]) -> Policy:
-    """The policy, its hierarchy files looked at with it, so that all that is wrong is told at once."""
+def _load(conf: str, sets: Sequence[str], *wanted: str) -> Policy:
+    """The policy, its hierarchy files and the names of its columns looked at with it, so that all that is wrong is told at once."""
     near = Path(conf).parent
-    return load(conf, sets, lambda tree: tree_faults(tree.path, tree.sep, near))
+    return load(conf, sets, lambda tree: tree_faults(tree.path, tree.sep, near), _names, wanted=wanted)
+
+
+def _output(policy: Policy) -> Sink:
+    if policy.output is None:
+        raise InternalError("a configuration that wants an output was read without one")
+    return policy.output
+
+
+def _names(source: Source) -> Sequence[str] | None:
+    return names_beforehand(source, bare=has_local_files()) if is_started_here() else None
 
 
 def _refuse_beforehand(policy: Policy, publishes: bool = False) -> None:

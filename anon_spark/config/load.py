@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from anon_spark.config.build import Look, build
+from anon_spark.config.build import Look, Names, build
 from anon_spark.config.notes import Notes, did_you_mean
 from anon_spark.config.overrides import override
 from anon_spark.config.plain import plain
@@ -15,10 +15,19 @@ from anon_spark.domain.policy import Policy
 MOST_BYTES = 8 * 1024 * 1024
 
 
-def load(path: str | os.PathLike[str], sets: Sequence[str] = (), look: Look | None = None, *, roles_alone: bool = False) -> Policy:
+def load(
+    path: str | os.PathLike[str],
+    sets: Sequence[str] = (),
+    look: Look | None = None,
+    names: Names | None = None,
+    *,
+    wanted: Collection[str] = (),
+    roles_alone: bool = False,
+) -> Policy:
     """The policy of a YAML file, with overrides such as ``privacy.0.k=25`` or ``columns.age.max_level=2`` laid over it.
 
-    look: at hierarchy files, whose faults are then told with the configuration's. roles_alone: see ``build``.
+    look: at hierarchy files, whose faults are then told with the configuration's. names, wanted, roles_alone: see
+    ``build``.
     Raises ConfigurationError with every fault, each with file and line, key, what was found and expected.
     """
     notes = Notes(os.fspath(path))
@@ -31,7 +40,7 @@ def load(path: str | os.PathLike[str], sets: Sequence[str] = (), look: Look | No
         # never what it says: it may be a file of data
         notes.add((), "a list" if isinstance(raw, list) else "a text that is no YAML mapping", "a mapping such as job: lattice")
         notes.stop()
-    return build(override(raw, sets, notes), notes, look, roles_alone=roles_alone)
+    return build(override(raw, sets, notes), notes, look, names, wanted=wanted, roles_alone=roles_alone)
 
 
 def parse(mapping: Mapping[str, object], where: str = "policy", *, roles_alone: bool = False) -> Policy:

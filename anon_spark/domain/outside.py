@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from anon_spark.domain.file_tree import FileTree, with_inner
-from anon_spark.domain.policy import ROOT, Column, FlatHierarchy
+from anon_spark.domain.policy import ROOT, Column, FileHierarchy, FlatHierarchy
 from anon_spark.domain.reading import Reading
 from anon_spark.domain.unmapped import UnmappedError
 from anon_spark.domain.values import Value
@@ -48,7 +48,8 @@ def unmapped(
 ) -> UnmappedError:  # fmt: skip
     """The error for these texts, with their rows. hint, kind: as UnmappedError takes them."""
     counts = ({text: values[text] for text in sorted(lost)}, {text: values[text] for text in inner})
-    return UnmappedError(where, column.name, *counts, len(values), sum(values.values()), hint, kind)
+    file = column.hierarchy.path if isinstance(column.hierarchy, FileHierarchy) else ""
+    return UnmappedError(where, column.name, *counts, len(values), sum(values.values()), hint, kind, file)
 
 
 def _is_inner(tree: FileTree, name: str, root_is_unknown: bool) -> bool:

@@ -16,7 +16,7 @@ class UnmappedError(DataError):
 
     column: its name. unmapped: text -> rows of the values that are nowhere in the hierarchy; inner: of those that are inner nodes
     of it. distinct, rows: of the whole column. hint: a sentence on near misses, "" without any. kind: what every value had to be,
-    where the hierarchy is a rule and no list that could be added to.
+    where the hierarchy is a rule and no list that could be added to. file: of a hierarchy that is a list.
     """
 
     def __init__(
@@ -29,13 +29,14 @@ class UnmappedError(DataError):
         rows: int,
         hint: str = "",
         kind: str = "",
+        file: str = "",
     ):
         self.column, self.unmapped, self.inner = column, dict(unmapped), dict(inner)
         self.distinct, self.rows, self.hint, self.kind = distinct, rows, hint, kind
         faults = []
         if unmapped:
             counts = self._counts(unmapped, "unmapped")
-            advice, expected = "add them to the hierarchy, or set others: root", "every value in its hierarchy"
+            advice, expected = f"add them to {file or 'the hierarchy'}, or set others: root", "every value in its hierarchy"
             if kind:
                 expected = f"every value to be one of kind {kind}{WRITTEN.get(kind, '')}"
                 advice = "mend them, read the column in a query, or set others: root"

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from anon_spark.domain.errors import DataError
-from anon_spark.domain.policy import Policy
+from anon_spark.domain.policy import Policy, Source
 from anon_spark.io.input_options import kind_of_format
+from anon_spark.io.local_columns import column_names
 from anon_spark.io.local_files import LocalFiles
 from anon_spark.io.places import absent, is_pattern, target_of
 from anon_spark.io.staging import refuse_existing
@@ -30,6 +32,13 @@ def refuse_beforehand(policy: Policy, publishes: bool, bare: bool) -> None:
         return
     if _is_here(source.path, bare) and not is_pattern(source.path) and not _is_there(files, source.path):
         raise DataError([absent(files.local(source.path), source.path, policy.where, "input.path")])
+
+
+def names_beforehand(source: Source, bare: bool) -> Sequence[str] | None:
+    """The names of an input's columns, where a file of this machine tells them; None: not known. bare: see ``refuse_beforehand``."""
+    if source.path is None or not _is_here(source.path, bare) or is_pattern(source.path):
+        return None
+    return column_names(LocalFiles(os.getcwd()).local(source.path), source)
 
 
 def _is_there(files: LocalFiles, path: str) -> bool:

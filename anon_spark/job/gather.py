@@ -12,7 +12,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from anon_spark.domain.bind import bind, coverage
+from anon_spark.domain.bind import bind
 from anon_spark.domain.box_labels import as_published
 from anon_spark.domain.counting import counted
 from anon_spark.domain.errors import ConfigurationError, DataError, Fault, InfeasibleError
@@ -25,6 +25,7 @@ from anon_spark.io.hierarchy_files import read_tree
 from anon_spark.job.auditable import too_large
 from anon_spark.job.bind_models import Trees, bind_models, model_tree
 from anon_spark.job.cells import Values, encode, ordered, values_in
+from anon_spark.job.hierarchy_hints import with_hierarchy_hint
 from anon_spark.job.look_over import Travel, looked_over
 from anon_spark.job.persons import in_persons, set_bytes
 from anon_spark.job.reading_hints import with_reading_hint
@@ -197,13 +198,14 @@ def bind_all(policy: Policy, bound: BoundSchema, values: Sequence[Values], trees
     large: list[Fault] = too_large(policy.quasi_identifiers, values, policy.where)
     outside: list[Fault] = []
     unmapped: list[UnmappedError] = []
+    by_column = dict(zip(bound.names, values, strict=True))
     for column, raw, known in zip(policy.quasi_identifiers, bound.quasi_identifiers, values, strict=True):
         try:
             hierarchy = bind(column, raw.kind, known, tree=trees.get(column.name), where=policy.where)
             hierarchies.append(hierarchy if policy.job == "lattice" else as_published(hierarchy, column, policy.bounds))
         except UnmappedError as error:
             unmapped.append(error)
-            outside += [_with_hint(fault, column, known, trees) for fault in with_reading_hint(error, column, policy)]
+            outside += [with_hierarchy_hint(fault, column, by_column, trees) for fault in with_reading_hint(error, column, policy)]
         except ConfigurationError as error:
             wrong += error.faults
         except DataError as error:
@@ -215,17 +217,6 @@ def bind_all(policy: Policy, bound: BoundSchema, values: Sequence[Values], trees
     if outside:
         raise OutsideError(outside, unmapped)
     return hierarchies
-
-
-def _with_hint(fault: Fault, column: Column, known: Values, trees: Trees) -> Fault:
-    """Name another column whose hierarchy file covers these values better."""
-    own = coverage(trees[column.name], known) if column.name in trees else 1
-    better = {name: coverage(tree, known) for name, tree in trees.items() if name != column.name}
-    best = max(better, key=lambda name: better[name], default=None)
-    if best is None or better[best] <= own:
-        return fault
-    hint = f"the hierarchy of {best!r} would cover {float(better[best]):.0%} of its distinct values"
-    return Fault(fault.where, fault.key, fault.found, fault.expected, f"{fault.advice}; {hint}" if fault.advice else hint)
 
 
 def _problem(

@@ -157,6 +157,21 @@ def test_the_wrong_file_is_told_by_the_column_it_fits(spark: SparkSession, tmp_p
     assert "the hierarchy of 'occupation' would cover 100%" in str(raised.value)
 
 
+def test_a_file_that_is_named_for_two_columns_is_told_by_the_one_it_fits(spark: SparkSession, tmp_path: Path) -> None:
+    work = tree(tmp_path, "work", "Private;*", "State;*")
+    columns = [quasi("workclass", work), quasi("occupation", work)]
+    with pytest.raises(DataError) as raised:
+        released(
+            spark,
+            [("Private", "Sales"), ("State", "Clerk")],
+            "workclass string, occupation string",
+            policy(columns, staging=tmp_path),
+        )
+    text = str(raised.value)
+    assert "occupation: 2 of 2 distinct values unmapped" in text and f"add them to {work['path']}" in text
+    assert "its hierarchy fits column 'workclass', 100% of whose distinct values it covers" in text
+
+
 @pytest.mark.parametrize(
     ("rows", "models", "k", "text"),
     [

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from click.testing import Result
 from commands import runner
@@ -90,3 +92,50 @@ def test_a_session_or_file_system_that_is_elsewhere_is_asked_itself(folder: Path
     (folder / "spark-defaults.conf").write_text("spark.ui.enabled  false\n")
     if name == "SPARK_CONF_DIR":
         assert call("run", "none.csv").exit_code == 3
+
+
+def faulty(columns: list[str], k: int = 0, **source: Any) -> list[str]:
+    """The keys of the faults that are told of a job over these columns of people.csv."""
+    settings = {
+        "input": {"format": "csv", "path": "people.csv", "options": {"header": "true"}, **source}, "output": {"path": "new"},
+        "columns": [{"name": name, "role": "quasi-identifier", "hierarchy": "flat"} for name in columns],
+        "privacy": [{"model": "k-anonymity", "k": k}],
+    }  # fmt: skip
+    Path("job.yaml").write_text(json.dumps(settings))
+    found = runner().invoke(cli, ["check", "job.yaml"])
+    assert found.exit_code == (7 if k else 2)
+    return [line.removeprefix("error: ").split(": ", 1)[-1] for line in found.stderr.strip().splitlines()]
+
+
+def test_a_column_that_the_input_lacks_is_told_with_the_other_faults(folder: Path) -> None:
+    (folder / "people.csv").write_bytes(b"\xef\xbb\xbf" b'sex;"ag""e";"zip, code"\r\nf;1;2\r\n')
+    semicolons = {"header": "true", "sep": ";"}
+    missing, other = faulty(["sex", 'ag"ee', "zip, code"], options=semicolons)
+    assert missing == "columns.1.name: found 'ag\"ee', which the input lacks; expected a column of the input; did you mean 'ag\"e'?"
+    assert other.startswith("privacy.0.k: found 0")
+    # alone it is Spark that tells it
+    assert STARTED in faulty(["sex", 'ag"ee'], k=2, options=semicolons)[0]
+    for options in ({}, {**semicolons, "quote": "'"}, {"header": "true"}, {**semicolons, "encoding": "UTF-16", "multiLine": "true"}):
+        assert len(faulty(["sex", "agee"], options=options)) == 1, options
+    (folder / "people.csv").write_bytes(b"sex;sex;\nf;1;2\n")
+    assert len(faulty(["sex", "agee"], options=semicolons)) == 1
+
+
+def test_the_columns_of_a_folder_are_those_of_a_file_in_it(folder: Path) -> None:
+    (folder / "people.csv").unlink()
+    (folder / "people.csv").mkdir()
+    assert len(faulty(["sex", "agee"])) == 1
+    pq.write_table(pa.table({"sex": ["f"], "age": [1]}), folder / "people.csv" / "part-0.parquet")
+    (folder / "people.csv" / "_SUCCESS").write_text("")
+    assert [line.split(":")[0] for line in faulty(["sex", "agee"], format="parquet", options={})] == ["columns.1.name", "privacy.0.k"]
+    (folder / "people.csv" / "year=2020").mkdir()
+    assert len(faulty(["sex", "agee", "year"], format="parquet", options={})) == 1
+
+
+@pytest.mark.parametrize(("command", "wanted"), [("run", ["input", "output"]), ("check", ["input"]), ("audit", ["output"])])
+def test_an_absent_input_or_output_is_told_with_the_other_faults(folder: Path, command: str, wanted: list[str]) -> None:
+    Path("job.yaml").write_text("columns: [{name: sex, role: quasi-identifier, hierarchy: flat}]\nprivacy: [{model: k-anonymity, k: 0}]\n")
+    found = runner().invoke(cli, [command, "job.yaml"])
+    assert found.exit_code == 2
+    lines = found.stderr.strip().splitlines()
+    assert sorted(line.split(": ")[2] for line in lines) == [*wanted, "privacy.0.k"], lines
