@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -38,6 +38,8 @@ class Keys(BaseModel):
     """Root of all sections. A key without a default must be given; its description says what is wanted."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+    MEANT: ClassVar[str] = ""
+    """The key that a lone value in place of the section most likely means."""
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
@@ -75,6 +77,8 @@ class TopKeys(Keys):
 class SourceKeys(Keys):
     """``input``."""
 
+    MEANT = "path"
+
     format: Text | None = None
     path: Text | None = None
     options: dict[str, Value] = Field(default_factory=dict)
@@ -86,6 +90,8 @@ class SourceKeys(Keys):
 class SinkKeys(Keys):
     """``output``."""
 
+    MEANT = "path"
+
     format: Text = "parquet"
     path: Text | None = None
     options: dict[str, Value] = Field(default_factory=dict)
@@ -96,6 +102,8 @@ class SinkKeys(Keys):
 
 class ReportKeys(Keys):
     """``report``."""
+
+    MEANT = "path"
 
     path: Text = Field(description="a directory, apart from the output")
 
@@ -117,6 +125,8 @@ class ColumnKeys(Keys):
 class SuppressionKeys(Keys):
     """``suppression``."""
 
+    MEANT = "limit"
+
     limit: Limit | None = None
     show: Annotated[Show, choice(get_args(Show))] = "drop"
 
@@ -127,3 +137,19 @@ class SettingsKeys(Keys):
     driver_megabytes: Level = 64
     block_combinations: Annotated[int | Literal["auto"], checked(_blocks)] = "auto"
     staging: Text | None = None
+
+
+SECTIONS: dict[str, type[Keys]] = {
+    "the top of the file": TopKeys,
+    "input": SourceKeys,
+    "output": SinkKeys,
+    "a column": ColumnKeys,
+    "suppression": SuppressionKeys,
+    "settings": SettingsKeys,
+}
+"""Where the keys stand, in words."""
+
+
+def places_of(name: str) -> list[str]:
+    """Where a key of this name stands."""
+    return [place for place, schema in SECTIONS.items() if name in schema.names()]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
-from anon_spark.config.keys import Keys
+from anon_spark.config.keys import Keys, places_of
 from anon_spark.config.notes import Key, Notes, did_you_mean, nearest, show
 from anon_spark.config.scalars import Refused
 
@@ -38,8 +40,8 @@ class Piece(Generic[K]):
 def read_piece(schema: type[K], raw: object, key: Key, notes: Notes, advise: Advise | None = None) -> Piece[K]:
     """Read ``raw`` as one section. A null stands for a key that is not given. ``advise``: what to say of an unknown key."""
     if not isinstance(raw, Mapping):
-        only = len(schema.model_fields) == 1 and isinstance(raw, str)
-        advice = f"write {{{schema.names()[0]}: ...}}" if only else ""
+        scalar = isinstance(raw, (str, int, float, Decimal, Fraction)) and not isinstance(raw, bool)
+        advice = f"write {{{schema.MEANT}: {'...' if isinstance(raw, str) else show(raw)}}}" if schema.MEANT and scalar else ""
         # a whole section as text may be an address with a password in it
         found = "text" if isinstance(raw, str) else show(raw)
         notes.add(key, found, "a mapping with keys of " + ", ".join(schema.names()), advice)
@@ -67,13 +69,19 @@ def _part(schema: type[K], sound: Mapping[str, object]) -> K:
     return part
 
 
+def _elsewhere(name: str) -> str:
+    """Where a key that is unknown here is known."""
+    places = places_of(name)
+    return f"it is a key of {' and of '.join(places)}" if places else ""
+
+
 def _note(schema: type[Keys], error: Any, key: Key, notes: Notes, advise: Advise | None) -> str:
     """Note one of pydantic's errors; the name of the key of the section that holds it."""
     where: Key = (*key, *error["loc"])
     first, last = str(error["loc"][0]), str(error["loc"][-1])
     cause = error.get("ctx", {}).get("error")
     if error["type"] == "extra_forbidden":
-        advice = (advise(first) if advise else "") or did_you_mean(first, schema.names())
+        advice = (advise(first) if advise else "") or did_you_mean(first, schema.names()) or _elsewhere(first)
         expected = "" if nearest(first, schema.names()) else "one of " + ", ".join(schema.names())
         notes.add(where, "an unknown key", expected, advice)
     elif error["type"] == "missing":
