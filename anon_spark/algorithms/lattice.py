@@ -17,7 +17,7 @@ from anon_spark.domain.recoding import FullDomainRecoding, Levels
 from anon_spark.kernels.rollup import persons_by_value
 from anon_spark.metrics.losses import LossTable
 from anon_spark.models.base import Whole
-from anon_spark.models.registry import models_of
+from anon_spark.models.registry import models_of, pairs_of
 
 
 def decide(problem: Problem, frequency: FrequencySet) -> FullDomainRecoding:
@@ -49,12 +49,15 @@ def whole_table(problem: Problem, frequency: FrequencySet) -> Whole:
 
 
 def refuse_infeasible(problem: Problem, whole: Whole) -> None:
-    """Raise InfeasibleError, with the figures of every model concerned, where Lemma 1 leaves nothing to search (METHODS 1)."""
+    """Raise InfeasibleError, with key and figures of every model concerned, where Lemma 1 leaves nothing to search (METHODS 1)."""
     if whole.rows == 0:
         raise InfeasibleError("the input has no rows: there is nothing to publish")
-    refusals = [said for model in models_of(problem) if (said := model.infeasible(whole, problem.may_suppress))]
+    refusals: dict[str, int] = {}
+    for spec, model in pairs_of(problem):
+        if said := model.infeasible(whole, problem.may_suppress):
+            refusals.setdefault(said, problem.models.index(spec))
     if refusals:
-        raise InfeasibleError("; ".join(dict.fromkeys(refusals)))
+        raise InfeasibleError("; ".join(f"privacy.{place}: {said}" for said, place in refusals.items()))
 
 
 def failing_classes(problem: Problem, frequency: FrequencySet, levels: Levels) -> np.ndarray:

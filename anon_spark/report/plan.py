@@ -142,8 +142,13 @@ def _facts(plan: Plan) -> RenderableType:
         "nulls": [_nulls(plan)],
         "lattice": [] if plan.nodes is None else [f"{counted(plan.nodes, 'node')}{best}"],
         "groups": [] if plan.combinations is None else [_groups(plan)],
-        "tightest": plan.tightest,
+        "tightest": [*plan.tightest, *_beside_suppression(plan)],
     })  # fmt: skip
+
+
+def _beside_suppression(plan: Plan) -> list[str]:
+    suppresses = plan.tightest and plan.policy.suppression.limit > 0
+    return ["of all rows together: without those suppressed, tighter ones may hold"] if suppresses else []
 
 
 def _nulls(plan: Plan) -> str:

@@ -154,7 +154,7 @@ def test_c11_constant_columns_change_no_class() -> None:
 
 def test_c14_impossible() -> None:
     tree = [flat("q", ["x", "y"])]
-    with pytest.raises(InfeasibleError, match=r"^3 rows < k = 5: ask for a smaller k$"):
+    with pytest.raises(InfeasibleError, match=r"^privacy\.0: 3 rows < k = 5: ask for a smaller k$"):
         decide(*bind([["x"], ["x"], ["y"]], tree, [k(5)]))
     rows = [["x", "HIV"]] * 3 + [["y", "flu"]] * 7
     with pytest.raises(InfeasibleError, match=r"alpha = 0.2 is below HIV's share of the table, 0.300.*than 0.3 can hold$"):

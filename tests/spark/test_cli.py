@@ -120,7 +120,7 @@ def test_a_dry_run_writes_nothing(door: Door) -> None:
     assert "sex" in checked.stdout and "k-anonymity" in checked.stdout
     assert door.left() == set() and not (door.folder / "report").exists()
     refused = door.call("check", "--set", "privacy.0.k=9")
-    (line,) = told(refused, 4, f"{door.conf}: 8 rows < k = 9")
+    (line,) = told(refused, 4, f"{door.conf}: privacy.0: 8 rows < k = 9")
     assert line == told(door.call("run", "--set", "privacy.0.k=9"), 4, "8 rows < k = 9")[0]
     assert "tightest    k-anonymity" in refused.stdout and f"\nrefused     {line.removeprefix('error: ')}\n" in refused.stdout
 

@@ -223,6 +223,7 @@ def test_a_plan_shows_what_a_run_would_do() -> None:
         rows=32_561,
         unlisted=("hours", "race"),
         refusals=(InfeasibleError("conf/adult.yaml: 3 rows < k = 10"),),
+        tightest=("k-anonymity: k up to 32,561 rows",),
         warnings=("hours (insensitive) is nearly unique.",),
     )
     text = render_plan(plan)
@@ -242,6 +243,8 @@ def test_a_plan_shows_what_a_run_would_do() -> None:
         "alpha-deassociation (column = occupation, alpha = 0.1)",
         "suppress at most 5 % of the rows, drop",
         "lattice 1,296 nodes, the one that holds with the least gcp is published",
+        "tightest k-anonymity: k up to 32,561 rows",
+        "of all rows together: without those suppressed, tighter ones may hold",
         "refused conf/adult.yaml: 3 rows < k = 10",
         "output out/adult (parquet), mode overwrite, by sex, 6 columns",
         "report out/adult-report",
