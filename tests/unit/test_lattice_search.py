@@ -219,8 +219,9 @@ def test_an_empty_table_and_too_few_rows_are_refused_before_any_check() -> None:
     with pytest.raises(InfeasibleError, match="no rows"):
         decide(problem, frequency)
     problem, frequency = bind([["x"]] * 3, [column], [model("k-anonymity", k=5), model("k-anonymity", k=4)])
-    with pytest.raises(InfeasibleError, match="^privacy.0: 3 rows < k = 5: ask for a smaller k; privacy.1: 3 rows < k = 4: ask for a smaller k"):
+    with pytest.raises(InfeasibleError) as raised:
         decide(problem, frequency)
+    assert str(raised.value) == "privacy.0: 3 rows < k = 5: ask for a smaller k; privacy.1: 3 rows < k = 4: ask for a smaller k"
 
 
 def test_an_exhausted_search_says_why() -> None:
