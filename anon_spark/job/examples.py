@@ -1,4 +1,5 @@
-"""A few values of each quasi-identifier with what they are published as, each the value of k rows at least.
+"""A few values of each quasi-identifier with what they are published as, each the value of k rows at least; where all are rarer, the
+labels alone, of k rows at least.
 
 None where classes are counted in persons: k rows with a value may all be one person's."""
 
@@ -31,8 +32,21 @@ def examples(problem: Problem, recoding: FullDomainRecoding) -> tuple[Example, .
     shown: list[Example] = []
     for j, (h, level) in enumerate(zip(problem.hierarchies, recoding.levels, strict=True)):
         pairs = ((h.leaves[c], h.labels[level][int(h.nodes[level][c])]) for c in _common(problem, j))
-        shown += _some(h.column, pairs)
+        some = _some(h.column, pairs)
+        shown += some
+        if all(example.before is None for example in some):
+            shown += [one for one in _of_rare(problem, j, level) if one.after not in [example.after for example in some]]
     return tuple(shown)
+
+
+def _of_rare(problem: Problem, column: int, level: int) -> list[Example]:
+    """The labels of most rows, where no value alone is of enough."""
+    if problem.persons is not None:
+        return []
+    h = problem.hierarchies[column]
+    rows = np.bincount(h.nodes[level], problem.leaf_rows[column], len(h.labels[level]))
+    order = np.argsort(-rows, kind="stable")[:A_COLUMN]
+    return [Example(h.column, None, h.labels[level][node], rare=True) for node in order if rows[node] >= _least(problem)]
 
 
 def local_examples(problem: Problem, frequency: FrequencySet, recoding: LocalRecoding) -> tuple[Example, ...]:
@@ -86,11 +100,16 @@ def _common(problem: Problem, column: int) -> list[int]:
     """Codes of the commonest values, those of fewer rows than k left out, and all where rows are not persons."""
     if problem.persons is not None:
         return []
-    rows, least = problem.leaf_rows[column], max(problem.k or 2, 2)
+    rows, least = problem.leaf_rows[column], _least(problem)
     order = np.argsort(-rows, kind="stable")[:LOOKED_AT]
     codes = [int(code) for code in order if rows[code] >= least]
     # a missing value is the least telling example
     return sorted(codes, key=lambda code: problem.hierarchies[column].leaves[code] is None)
+
+
+def _least(problem: Problem) -> int:
+    """Rows that share what may be shown."""
+    return max(problem.k or 2, 2)
 
 
 def _some(column: str, pairs: Iterator[tuple[str | None, str | None]]) -> list[Example]:

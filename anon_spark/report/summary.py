@@ -127,7 +127,7 @@ def _columns(report: Report, examples: Sequence[words.Example]) -> Table | None:
 
 
 def _example(example: words.Example) -> str:
-    before, after = words.label(example.before), words.label(example.after)
+    before, after = "rare values" if example.rare else words.label(example.before), words.label(example.after)
     return f"{before} (unchanged)" if before == after else f"{before} -> {after}"
 
 

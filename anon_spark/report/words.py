@@ -32,11 +32,13 @@ _NOT_PUBLISHED: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Example:
-    """A distinct value of a quasi-identifier and the label it is published under. ``before`` is shown in the terminal alone."""
+    """A distinct value of a quasi-identifier and the label it is published under. ``before`` is shown in the terminal alone.
+    rare: whether the label is of values that fewer than k rows have each, so that none of them is told: ``before`` is None then."""
 
     column: str
     before: str | None
     after: str | None
+    rare: bool = False
 
 
 def count(value: object) -> str:

@@ -71,6 +71,7 @@ EXAMPLES = [
     Example("sex", "[red]Female[/red]", "*"),
     Example("education", None, "*"),
     Example("workclass", "", "*"),
+    Example("workclass", None, "self", rare=True),
 ]
 
 
@@ -89,7 +90,7 @@ def test_the_summary_is_short_plain_and_complete() -> None:
         "race                0  White (unchanged)",
         "sex                 1  [red]Female[/red] -> *",
         "education           2  (null) -> *",
-        "workclass           1  (empty) -> *",
+        "workclass           1  (empty) -> *;  rare values -> self",
         "classes     215: 10 to 4,021 rows, median 37",
         "suppressed  164 rows suppressed (0.504 %).",
         "loss        GCP 48.2 % (no release can be below 1.66 %), distortion 55 %",
