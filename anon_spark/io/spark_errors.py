@@ -83,6 +83,10 @@ _NO_CODEC = re.compile(r"ClassNotFoundException: [\w.]+\.\w*Codec\b")
 _FULL = re.compile(r"No space left on device|Disk quota exceeded")
 _NAME = re.compile(r"\[([A-Z][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]")
 _WORD = re.compile(r"\b[A-Za-z]\w+\b")
+_FRAME = re.compile(r'File "([^"]+)", line \d')
+_OURS = re.compile(r"\banon_spark[/\\]")
+_NOBODYS = re.compile(r"pyspark|pyarrow|pandas|numpy|/lib/python3|^<frozen ")
+"""Files of Python code that is neither the caller's nor ours."""
 
 
 @contextmanager
@@ -217,7 +221,13 @@ def unreadable(error: Exception) -> bool:
 
 def failing(error: Exception) -> bool:
     """Whether an error tells of an expression that fails on the rows of the input."""
-    return not names_in(error).isdisjoint(FAILING)
+    return not names_in(error).isdisjoint(FAILING) or _is_of_callers_function(error)
+
+
+def _is_of_callers_function(error: Exception) -> bool:
+    """Whether a worker's traceback goes through Python code of the caller's (a UDF of its table), and none of ours."""
+    files = _FRAME.findall(_text(error)) if "Traceback (most recent call last)" in _text(error) else []
+    return any(not _NOBODYS.search(file) for file in files) and not any(_OURS.search(file) for file in files)
 
 
 def _is_of_input(error: Exception) -> bool:

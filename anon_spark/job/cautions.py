@@ -12,7 +12,7 @@ from pyspark.sql import types as T
 
 from anon_spark.audit.result import AuditResult
 from anon_spark.domain.counting import counted
-from anon_spark.domain.policy import MaskHierarchy, Policy
+from anon_spark.domain.policy import IntervalHierarchy, MaskHierarchy, Policy
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import LocalRecoding, LocalSummary, Recoding
 from anon_spark.kernels.compiled import IS_COMPILED
@@ -32,6 +32,17 @@ def asks_nothing(policy: Policy) -> tuple[str, ...]:
     if any(model.model != "k-anonymity" or model.parameters["k"] != 1 for model in policy.privacy):
         return ()
     return ("k = 1 asks for nothing: every row may be alone in its class, and the release be the table itself. Ask for 2 at the least.",)
+
+
+def changes_nothing(policy: Policy) -> tuple[str, ...]:
+    """A warning of ``bounds: intervals`` without a hierarchy of intervals: ranges end at values of rows all the same."""
+    ranged = [column.hierarchy for column in policy.quasi_identifiers]
+    if policy.bounds != "intervals" or any(isinstance(hierarchy, IntervalHierarchy) for hierarchy in ranged):
+        return ()
+    return (
+        "bounds: intervals changes nothing: no quasi-identifier has a hierarchy of intervals. Give one to each number or date whose "
+        "values are not to be printed as bounds, such as hierarchy: {intervals: {widths: [5, 20]}}.",
+    )
 
 
 def few_suppressed(recoding: Recoding, k: int | None) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ from anon_spark.io.spark_errors import job_faults
 from anon_spark.io.tables import read
 from anon_spark.job.account import Run, write_report
 from anon_spark.job.arguments import refuse_arguments, refuse_stream, refuse_unusable
-from anon_spark.job.cautions import asks_nothing, nothing_left, numbers_as_text, rows_of_persons
+from anon_spark.job.cautions import asks_nothing, changes_nothing, nothing_left, numbers_as_text, rows_of_persons
 from anon_spark.job.classifier import classifier_of
 from anon_spark.job.decide import decide_levels
 from anon_spark.job.decide_groups import decide_groups, may_travel
@@ -225,7 +225,8 @@ class _Job:
 
     def _report(self, gathered: Gathered, plan: Plan, audit: AuditResult, output: Output, release: DataFrame) -> Report:
         # what makes a release useless comes first: the terminal shows a few
-        told = (*nothing_left(self.policy, plan.recoding), *asks_nothing(self.policy), *rows_of_persons(self.policy, audit))
+        told = (*nothing_left(self.policy, plan.recoding), *asks_nothing(self.policy), *changes_nothing(self.policy))
+        told = (*told, *rows_of_persons(self.policy, audit))
         warnings = (*told, *self.cautions, *absent_listed(self.policy.privacy, gathered.problem), *plan.warnings)
         status = STATUS_OF_EXIT[AuditError.exit_code] if not audit.ok else RETURNED if output.temporary else STATUS_OF_EXIT[0]
         seen = release if audit.ok else None

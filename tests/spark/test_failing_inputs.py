@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
-from anon_spark import Policy
+from anon_spark import Policy, anonymize
 from anon_spark.domain.errors import DataError
 from anon_spark.job.check import check
 from anon_spark.job.run import run
@@ -62,3 +64,18 @@ def test_an_expression_that_is_computed_as_it_is_planned(spark: SparkSession, tm
                 assert SECRET not in str(raised.value)
     finally:
         spark.conf.set("spark.sql.ansi.enabled", before)
+
+
+def test_a_function_of_the_callers_that_raises(spark: SparkSession, tmp_path: Path) -> None:
+    def raising(number: int) -> str:
+        raise ValueError(f"{SECRET} {number}")
+
+    function = F.udf(raising, "string")
+    for role in ("quasi-identifier", "insensitive"):
+        table = spark.range(4).select(F.lit("a").alias("q"), function("id").alias("x"))
+        columns = asked(tmp_path, "x", role).columns
+        with pytest.raises(DataError) as raised:
+            anonymize(table, dataclasses.replace(policy([quasi("q")], staging=tmp_path), columns=columns))
+        (fault,) = raised.value.faults
+        assert fault.key == "input" and fault.found.startswith("an expression that fails on its rows ("), (role, fault)
+        assert SECRET not in str(raised.value)

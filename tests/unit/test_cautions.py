@@ -9,10 +9,10 @@ from hierarchies import bind, model
 from pyspark.sql import types as T
 
 from anon_spark.domain.bind import bind as bind_column
-from anon_spark.domain.policy import Column, DateHierarchy, MaskHierarchy, ModelSpec, Policy
+from anon_spark.domain.policy import Column, DateHierarchy, FlatHierarchy, IntervalHierarchy, MaskHierarchy, ModelSpec, Policy
 from anon_spark.domain.recoding import FullDomainRecoding, LatticeTrace, LocalSummary
 from anon_spark.domain.unmapped import UnmappedError
-from anon_spark.job.cautions import asks_nothing, nothing_left, numbers_as_text, uneven_masks
+from anon_spark.job.cautions import asks_nothing, changes_nothing, nothing_left, numbers_as_text, uneven_masks
 
 
 def masked(values: list[str]) -> tuple[str, ...]:
@@ -75,3 +75,11 @@ def test_a_release_that_says_nothing_is_warned_of(lost: tuple, local: bool, told
 def test_a_model_that_asks_for_nothing_is_warned_of(asked: list[tuple[str, dict]], told: int) -> None:
     found = asks_nothing(Policy(job="lattice", columns=(), privacy=tuple(ModelSpec(model=name, parameters=given) for name, given in asked)))
     assert len(found) == told and all(text.startswith("k = 1 asks for nothing") for text in found)
+
+
+def test_bounds_of_intervals_without_intervals_are_warned_of() -> None:
+    none, flat = (Column(name=name, role="quasi-identifier", hierarchy=tree) for name, tree in (("a", None), ("b", FlatHierarchy())))
+    intervals = Column(name="c", role="quasi-identifier", hierarchy=IntervalHierarchy(widths=(Fraction(5),)))
+    for columns, bounds, told in (((none, flat), "intervals", 1), ((none, intervals), "intervals", 0), ((none,), "tight", 0)):
+        found = changes_nothing(Policy(job="top-down", columns=columns, bounds=bounds))
+        assert len(found) == told and all(text.startswith("bounds: intervals changes nothing") for text in found)
