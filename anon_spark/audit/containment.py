@@ -121,7 +121,7 @@ def _under(
             # read once, where it would be read for each end
             df = df.withColumn(f"{value}_day", F.expr(day_of(value)))
             under.append(day_under(value, read, f"{value}_day"))
-        return df, (F.col(value) == F.col(printed)) | F.expr(f"({' OR '.join(under)})")
+        return df, _same(value, printed, True) | F.expr(f"({' OR '.join(under)})")
     itself = _itself(value, printed, kind)
     if isinstance(hierarchy, FileHierarchy):
         df, among = _in_file(df, hierarchy, column, place, kind, policy.where)
@@ -141,7 +141,7 @@ def _under(
 
 def _itself(value: str, printed: str, kind: str) -> SparkColumn:
     """Whether the label is the value itself: the same text, number, date, moment or truth."""
-    same = F.col(value) == F.col(printed)
+    same = _same(value, printed, kind in _NUMBERS)
     if kind in _NUMBERS:
         return same | F.expr(same_number(value, printed))
     if kind == "boolean":
@@ -150,6 +150,12 @@ def _itself(value: str, printed: str, kind: str) -> SparkColumn:
         read = to_day if kind == "date" else to_moment
         return same | F.coalesce(F.expr(f"{read(f'trim({value})')} = {read(printed)}"), F.lit(False))
     return same
+
+
+def _same(value: str, printed: str, is_read: bool) -> SparkColumn:
+    """Whether both are the same text; where it is read as a number or a date (NaN and infinities too), but for blanks around the value."""
+    same = F.col(value) == F.col(printed)
+    return same | (F.trim(F.col(value)) == F.col(printed)) if is_read else same
 
 
 def _written(value: SparkColumn, kind: str) -> list[SparkColumn]:

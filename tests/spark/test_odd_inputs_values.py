@@ -37,7 +37,7 @@ SELECT * FROM VALUES
 (' 7',   NULL,   NULL,                        DOUBLE('-Infinity'), DATE'9999-12-31', TIMESTAMP'2021-03-14 03:00:00.000001',
   NULL,  0,                    FLOAT('NaN'), NULL,                                    '-3', '+5.25'),
 ('É\\t\\n', 'NULL', CAST(99999999.99 AS DECIMAL(10,2)), 1e-5D,   NULL,             NULL,
-  true,  NULL,                 NULL,        TIMESTAMP_NTZ'2021-11-07 01:30:00', NULL, NULL)
+  true,  NULL,                 NULL,        TIMESTAMP_NTZ'2021-11-07 01:30:00', NULL, ' NaN ')
 AS t(t, n, c, d, day, at, b, i, f, z, w, x)
 """
 NAMES = ["t", "n", "c", "d", "day", "at", "b", "i", "f", "z", "w", "x"]
@@ -47,7 +47,7 @@ LEVEL_0 = {
     ("7", "", "-7.00", "NaN", "1582-10-15", "1899-12-31 23:59:59", "false", "9223372036854775807", "0.0",
      "0999-01-01 00:00:00", "7", "30.0"),
     (" 7", None, None, "-Infinity", "9999-12-31", "2021-03-14 03:00:00.000001", None, "0", "NaN", None, "-3", "5.25"),
-    ("É\t\n", "NULL", "99999999.99", "0.00001", None, None, "true", None, None, "2021-11-07 01:30:00", None, None),
+    ("É\t\n", "NULL", "99999999.99", "0.00001", None, None, "true", None, None, "2021-11-07 01:30:00", None, "NaN"),
 }  # fmt: skip
 LEVEL_1 = {
     ("*", "*", "[0.0, 10.0)", "[0.0, 10.0)", "0001", "1883-11", "*", "[-9223372036854775810, -9223372036854775801]", "[0.0, 1.0)",
