@@ -20,8 +20,14 @@ pytestmark = pytest.mark.spark
 pytest.importorskip("sklearn")
 
 
-@pytest.mark.parametrize("name", ["lattice", "top-down"])
-@pytest.mark.parametrize("more", [{}, {"suppression": {"limit": 0.1, "show": "star"}}, {"output": "csv"}], ids=str)
+@pytest.mark.parametrize(
+    ("more", "name"),
+    [
+        pytest.param(more, name, marks=() if name == seen else pytest.mark.long)
+        for more, seen in (({}, "lattice"), ({"suppression": {"limit": 0.1, "show": "star"}}, "top-down"), ({"output": "csv"}, None))
+        for name in ("lattice", "top-down")
+    ],
+)
 def test_it_learns_from_what_is_printed(
     spark: SparkSession, name: str, more: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -105,8 +105,8 @@ PUBLISHED = [
 @pytest.mark.parametrize(
     ("job", "place", "change"),
     [
-        *(pytest.param(*JOBS[0], change, marks=pytest.mark.parity if change in SOME else ()) for change in CHANGES),
-        *(pytest.param(*JOBS[1], change, marks=() if change in SOME else pytest.mark.long) for change in CHANGES),
+        *(pytest.param(*JOBS[0], change, marks=pytest.mark.parity if change in SOME else pytest.mark.long) for change in CHANGES),
+        *(pytest.param(*JOBS[1], change, marks=pytest.mark.long if change in SOME else ()) for change in CHANGES),
         *(pytest.param(*JOBS[2], change, marks=() if change == SOME[1] else pytest.mark.long) for change in CHANGES),
         *(pytest.param(*JOBS[3], change, marks=() if change == SOME[0] else pytest.mark.long) for change in CHANGES),
     ],

@@ -100,7 +100,13 @@ def test_a_new_table_is_made_by_one_statement_and_published_again(spark: SparkSe
     assert audit_release(read_release(spark, asked.output, "job.yaml"), asked).ok
 
 
-@pytest.mark.parametrize("kind", ["managed", "external", pytest.param("hive", marks=pytest.mark.parity), "orc"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "managed", pytest.param("hive", marks=pytest.mark.parity),
+        *(pytest.param(kind, marks=pytest.mark.long) for kind in ("external", "orc")),
+    ],
+)
 def test_a_table_that_is_there_gets_other_files(spark: SparkSession, folder: Path, kind: str) -> None:
     place = old_table(spark, kind, folder)
     spark.sql("CACHE TABLE published.t")

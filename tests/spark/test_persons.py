@@ -94,7 +94,7 @@ def cases(models: Sequence[dict[str, Any]], *there: str) -> list[Any]:
     found = []
     for asked in models:
         name = f"{asked['model']}{'-refined' if asked.get('refined') else ''}"
-        found.append(pytest.param(asked, HERE, id=f"{name}-here"))
+        found.append(pytest.param(asked, HERE, id=f"{name}-here", marks=[pytest.mark.long] if name in there else []))
         found.append(pytest.param(asked, THERE, id=f"{name}-there", marks=[] if name in there else [pytest.mark.long]))
     return found
 
@@ -157,7 +157,7 @@ def cells_of(spark: SparkSession, problem: Problem, frequency: FrequencySet) -> 
 
 def test_waves_count_persons_as_exhaustive_search_does(spark: SparkSession, full: bool) -> None:
     feasible = 0
-    for seed in range(500, 560 if full else 507):
+    for seed in range(500, 560 if full else 503):
         problem, frequency, rows = persons.random_problem(Random(seed))
         right = persons.exhaustive(problem, frequency, rows)
         encoded = encode(cells_of(spark, problem, frequency), problem.hierarchies, problem.held)
@@ -170,7 +170,7 @@ def test_waves_count_persons_as_exhaustive_search_does(spark: SparkSession, full
         feasible += 1
         assert right.best is not None and found.levels == right.best[2], seed
         assert found.suppressed_rows == right.holding[found.levels], seed
-    assert feasible > 3
+    assert feasible > (3 if full else 0)
 
 
 @pytest.mark.parametrize(("asked", "place"), cases(LOOSER, "alpha-deassociation"))
@@ -203,7 +203,7 @@ def test_what_a_bound_can_not_show_is_not_found_and_not_denied(spark: SparkSessi
     ("place", "more"),
     [
         pytest.param(place, more, id=f"{name}-{'here' if place == HERE else 'there'}", marks=[] if name in kept else [pytest.mark.long])
-        for place, kept in ((HERE, ("rows", "star", "nulls")), (THERE, ("star",)))
+        for place, kept in ((HERE, ("nulls",)), (THERE, ("star",)))
         for name, more in (("rows", {}), ("star", {"suppression": {"limit": 0.2, "show": "star"}}), ("nulls", {"nulls": "suppress"}))
     ],
 )

@@ -77,8 +77,14 @@ def divergence(table: list[Row], q: Counter, columns: tuple[int, ...]) -> float:
     return sum(n / len(table) * log(n / at[point]) for point, n in p.items())
 
 
-@pytest.mark.parametrize("job", ["lattice", "top-down"])
-@pytest.mark.parametrize("suppression", [{"limit": 0}, {"limit": 0.1}, {"limit": 0.1, "show": "star"}], ids=str)
+@pytest.mark.parametrize(
+    ("suppression", "job"),
+    [
+        pytest.param(suppression, job, marks=() if job == seen else pytest.mark.long)
+        for suppression, seen in (({"limit": 0}, "lattice"), ({"limit": 0.1}, "top-down"), ({"limit": 0.1, "show": "star"}, "lattice"))
+        for job in ("lattice", "top-down")
+    ],
+)
 def test_the_measures_are_those_of_the_published_rows(
     spark: SparkSession, job: str, suppression: dict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -143,7 +149,8 @@ def test_a_table_without_a_label_and_a_release_that_loses_nothing(spark: SparkSe
 
 
 @pytest.mark.parametrize(
-    ("job", "place"), [("lattice", 64), ("top-down", 64), ("lattice", 0), pytest.param("top-down", 0, marks=pytest.mark.long)]
+    ("job", "place"),
+    [("lattice", 64), *(pytest.param(*case, marks=pytest.mark.long) for case in (("top-down", 64), ("lattice", 0), ("top-down", 0)))],
 )
 def test_the_risk_before_and_after(spark: SparkSession, job: str, place: int) -> None:
     table = rows()
