@@ -162,8 +162,10 @@ def _print_audit(policy: Policy, result: AuditResult, verified: Verified) -> Non
         click.echo(f"manifest: {verified.told}")
     if verified.unknown:
         click.echo(f"not known: {verified.unknown}")
-    for sentence in result.cannot_know:
-        click.echo(f"not known without the input: {sentence}")
+    if result.cannot_know:
+        click.echo("not known without the input:")
+        for sentence in result.cannot_know:
+            click.echo(f"  {sentence}")
     if not sound:
         raise _refused(policy, (*verified.findings, *result.findings))
 
