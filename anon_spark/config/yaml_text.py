@@ -1,7 +1,8 @@
 """YAML text -> plain values and the line of every key. Nothing is constructed but texts, numbers, booleans, lists and mappings.
 
 Booleans and null are those of YAML 1.2's core, not PyYAML's 1.1; numbers those that JSON writes without an exponent: ``no``, ``on``,
-``007``, ``1_000``, ``12:30``, ``1e5`` and ``2020-01-31`` are texts as they are written. Fractional numbers become Decimal, so that no digit is lost.
+``007``, ``1_000``, ``12:30``, ``1e5`` and ``2020-01-31`` are texts as they are written. Fractional numbers become Decimal, so that no
+digit is lost.
 """
 
 from __future__ import annotations
