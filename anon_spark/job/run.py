@@ -45,8 +45,9 @@ from anon_spark.job.schema import BoundSchema, bind_schema
 from anon_spark.job.snapshot import is_staged, staged_input
 from anon_spark.job.staged_persons import place_of_persons, refuse_persons
 from anon_spark.job.steps import PUBLISH, Steps
-from anon_spark.job.write import Plan, stage
+from anon_spark.job.write import Plan, Staged, stage
 from anon_spark.plans.materialise import Materialised
+from anon_spark.plans.profile import nearly_unique
 from anon_spark.plans.settings import is_true
 from anon_spark.report.document import RETURNED, STATUS_OF_EXIT, Report
 from anon_spark.report.figures import Figures
@@ -180,7 +181,7 @@ class _Job:
                 with file_faults(policy.where, "settings.staging", "rows with their persons could not be removed"):
                     output.remove_intermediate(persons)
             utility, figures = self._measured(gathered, plan, staged.table) if audit.ok else (None, None)
-            report = replace(self._report(gathered, plan, audit, output, staged.table), utility=utility)
+            report = replace(self._report(gathered, plan, audit, output, staged), utility=utility)
         manifest = manifest_of(self.about.release_id, policy, audit, files).to_json() if audit.ok and output.is_files else None
         report = replace(report, provenance=provenance_of(policy, trees, staged.rows_in, manifest))
         # drawings take half a second
@@ -223,13 +224,15 @@ class _Job:
 
         return write
 
-    def _report(self, gathered: Gathered, plan: Plan, audit: AuditResult, output: Output, release: DataFrame) -> Report:
+    def _report(self, gathered: Gathered, plan: Plan, audit: AuditResult, output: Output, staged: Staged) -> Report:
         # what makes a release useless comes first: the terminal shows a few
         told = (*nothing_left(self.policy, plan.recoding), *asks_nothing(self.policy), *changes_nothing(self.policy))
         told = (*told, *rows_of_persons(self.policy, audit))
-        warnings = (*told, *self.cautions, *absent_listed(self.policy.privacy, gathered.problem), *plan.warnings)
+        roles = {column.name: column.role for column in self.policy.columns}
+        unique = nearly_unique(staged.distinct, audit.rows or 0, {name: roles.get(name, "insensitive") for name in staged.distinct})
+        warnings = (*told, *self.cautions, *absent_listed(self.policy.privacy, gathered.problem), *plan.warnings, *unique)
         status = STATUS_OF_EXIT[AuditError.exit_code] if not audit.ok else RETURNED if output.temporary else STATUS_OF_EXIT[0]
-        seen = release if audit.ok else None
+        seen = staged.table if audit.ok else None
         return write_report(
             self.about, self.policy, gathered, plan.recoding, audit, self.steps, self.spark, self.bound, status, warnings, seen,
             plan.raw_sizes,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pyspark.sql import DataFrame, Observation
+from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
@@ -31,6 +31,7 @@ from anon_spark.plans.columns import named
 from anon_spark.plans.fetch import fetch_row
 from anon_spark.plans.frequency import exact_sum, fingerprint, row_hash
 from anon_spark.plans.persons import PERSON
+from anon_spark.plans.profile import distinct_counts
 from anon_spark.plans.publish import SUPPRESSED, Labelled, hide_order, published
 from anon_spark.report.words import Example
 
@@ -56,13 +57,19 @@ class Plan:
     raw_sizes: DataFrame | None = None
 
 
+MOST_PROFILED = 1_000_000
+"""Rows up to which nearly unique columns are looked for as a release is read back: that pass takes longer by it."""
+
+
 @dataclass(frozen=True)
 class Staged:
     """A release as it was read back; rows_in: how many rows of the input became it, and the sums of their hashes (``own_sums``);
-    persons: the same rows with the hash of each person, the last column, where persons are counted."""
+    distinct: column that passes unchanged -> about how many distinct values it has, where that was counted; persons: the same rows with
+    the hash of each person, the last column, where persons are counted."""
 
     table: DataFrame
     rows_in: tuple[int, ...]
+    distinct: Mapping[str, int]
     persons: DataFrame | None = None
 
 
@@ -127,7 +134,9 @@ def stage(
     to_print_sums = {key: value for key, value in seen.items() if key.startswith(HELPER)}
     if persons is not None and _figures(persons.drop(PERSON)) != to_print_sums:
         raise AuditError(f"{policy.where}: rows came back changed from where their persons are counted: it is our own fault")
-    if _figures(back) != to_print_sums:
+    counted_too = bound.untouched if gathered.problem.rows <= MOST_PROFILED else ()
+    figures = _figures(back, distinct_counts(back.schema, counted_too))
+    if {key: value for key, value in figures.items() if key.startswith(HELPER)} != to_print_sums:
         refuse_changed(release, output.sink, policy.where)
         refuse_cut_moments(release, output.sink, policy.where)
         refuse_patterns_too_short(release, output.sink, policy.where)
@@ -135,7 +144,8 @@ def stage(
             f"{policy.where}: output: rows came back changed from {output.sink.format}: this format or its options can't hold them, "
             "or it is our own fault"
         )
-    return Staged(back, tuple(int(str(seen.get(name) or 0)) for name in OWN_SUMS), persons)
+    distinct = {name: int(str(figures[f"d{place}"])) for place, name in enumerate(counted_too) if f"d{place}" in figures}
+    return Staged(back, tuple(int(str(seen.get(name) or 0)) for name in OWN_SUMS), distinct, persons)
 
 
 def _is_as_scanned(table: DataFrame, bound: BoundSchema, gathered: Gathered) -> bool:
@@ -145,10 +155,10 @@ def _is_as_scanned(table: DataFrame, bound: BoundSchema, gathered: Gathered) -> 
     return (again["rows"], int(again["fingerprint"] or 0)) == (gathered.problem.rows, gathered.fingerprint)
 
 
-def _figures(back: DataFrame) -> Mapping[str, object]:
-    """What the write pass observed, counted again in what was written; nothing where that can't be read."""
+def _figures(back: DataFrame, more: Sequence[Column] = ()) -> Mapping[str, object]:
+    """What the write pass observed, counted again in what was written, and ``more``; nothing where that can't be read."""
     try:
-        return fetch_row(back.agg(*conservation(back.schema, back.columns))).asDict()
+        return fetch_row(back.agg(*conservation(back.schema, back.columns), *more)).asDict()
     except SPARK_ERRORS as error:
         if not unreadable(error):
             raise

@@ -99,9 +99,19 @@ def profile(
 
 def screen(table: DataFrame, columns: Sequence[str]) -> DataFrame:
     """One row: rows, then each column's approximate distinct count, by position."""
-    coded = _coded(table, columns)
-    counts = [F.approx_count_distinct(f"c{i}").alias(f"d{i}") for i in range(len(columns))]
-    return coded.agg(F.count(F.lit(1)).alias("rows"), *counts)
+    return table.agg(F.count(F.lit(1)).alias("rows"), *distinct_counts(table.schema, columns))
+
+
+def distinct_counts(schema: T.StructType, columns: Sequence[str]) -> list[Column]:
+    """Aggregates d0, d1, ..: about how many distinct values each column has (error 5 %), a null being one."""
+    types = {field.name: field.dataType for field in schema.fields}
+    return [F.approx_count_distinct(_code(named(name), types.get(name))).alias(f"d{i}") for i, name in enumerate(columns)]
+
+
+def nearly_unique(distinct: Mapping[str, int], rows: int, roles: Mapping[str, str]) -> list[str]:
+    """A sentence a column that is nearly unique by a count of about ``distinct`` values."""
+    screened = Screened(rows, distinct)
+    return [_unique_sentence(name, roles[name], count, rows, "about ") for name, count in distinct.items() if screened.unique(name)]
 
 
 def read_screen(row: Row, columns: Sequence[str]) -> Screened:
@@ -181,10 +191,10 @@ def warnings_from(found: Profile, roles: Mapping[str, str]) -> list[str]:
     return sentences
 
 
-def _unique_sentence(name: str, role: str, distinct: int, rows: int) -> str:
+def _unique_sentence(name: str, role: str, distinct: int, rows: int, about: str = "") -> str:
     return (
-        f"{name} ({role}) is nearly unique: {distinct:,} distinct values in {rows:,} rows. Whoever knows a person's value "
-        f"finds the row in the release. {_advice(role)}"
+        f"{name} ({role}) is nearly unique: {about}{min(distinct, rows):,} distinct values in {rows:,} rows. Whoever knows a person's "
+        f"value finds the row in the release. {_advice(role)}"
     )
 
 
@@ -212,7 +222,11 @@ def _told_columns(compared: Comparison) -> list[str]:
 def _coded(table: DataFrame, columns: Sequence[str]) -> DataFrame:
     """Each column as a 64-bit hash c0, c1, ..: one width for every type, no value beyond this point; null is a value."""
     types = {field.name: field.dataType for field in table.schema.fields}
-    return table.select(*[F.xxhash64(_hashable(named(name), types.get(name))).alias(f"c{i}") for i, name in enumerate(columns)])
+    return table.select(*[_code(named(name), types.get(name)).alias(f"c{i}") for i, name in enumerate(columns)])
+
+
+def _code(column: Column, data_type: T.DataType | None) -> Column:
+    return F.xxhash64(_hashable(column, data_type))
 
 
 def _hashable(column: Column, data_type: T.DataType | None) -> Column:

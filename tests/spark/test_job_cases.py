@@ -306,6 +306,19 @@ def test_a_listed_value_is_guarded_in_whatever_spelling(spark: SparkSession, tmp
         )
 
 
+@pytest.mark.parametrize(("rows", "told"), [(40, ["ID.1", "code"]), (19, [])])
+def test_a_run_warns_of_columns_that_are_nearly_unique(spark: SparkSession, tmp_path: Path, rows: int, told: list[str]) -> None:
+    columns = [
+        quasi("q"), {"name": "ID.1", "role": "insensitive"}, {"name": "half", "role": "insensitive"},
+        {"name": "code", "role": "sensitive"}, {"name": "name", "role": "identifier"},
+    ]  # fmt: skip
+    table = [("a", i, i // 2, f"c{i}", f"n{i}") for i in range(rows)]
+    with released(spark, table, "q string, `ID.1` int, half int, code string, name string", policy(columns, staging=tmp_path)) as release:
+        found = [warning for warning in release.report.warnings if "is nearly unique: about" in warning]
+        assert [warning.partition(" (")[0] for warning in found] == told
+        assert all(f"distinct values in {rows} rows" in warning for warning in found)
+
+
 def test_the_input_is_never_overwritten(spark: SparkSession, tmp_path: Path) -> None:
     data, link = tmp_path / "data", tmp_path / "link"
     spark.createDataFrame([("a",), ("a",)], "q string").write.parquet(str(data))
