@@ -138,8 +138,8 @@ class _Plan:
         if classes == 1:
             return "1 class of " + ": ".join(told[0])
         listed = "; ".join(": ".join(part) for part in told)
-        more = f"; and {classes - len(told)} more" if classes > len(told) else ""
-        return f"{classes} classes of together {rows} rows; {listed}{more}"
+        more = f"; and {classes - len(told):,} more" if classes > len(told) else ""
+        return f"{classes:,} classes of together {rows:,} rows; {listed}{more}"
 
 
 def _plan(
