@@ -143,31 +143,24 @@ def test_a_list_is_no_quasi_identifier_but_its_text_is(spark: SparkSession, tmp_
         assert class_sizes(release) == [2, 2]
 
 
+def workers_refused(spark: SparkSession, folder: Path, columns: list[dict]) -> str:
+    """What is told of two workers with values outside the hierarchies of these columns."""
+    rows = [("Private", "Sales"), ("State", "Clerk")]
+    with pytest.raises(DataError) as raised:
+        released(spark, rows, "workclass string, occupation string", policy(columns, staging=folder))
+    return str(raised.value)
+
+
 def test_the_wrong_file_is_told_by_the_column_it_fits(spark: SparkSession, tmp_path: Path) -> None:
     work, jobs = tree(tmp_path, "work", "Private;*", "State;*"), tree(tmp_path, "jobs", "Sales;*", "Clerk;*")
-    columns = [quasi("workclass", jobs), quasi("occupation", work)]
-    with pytest.raises(DataError) as raised:
-        released(
-            spark,
-            [("Private", "Sales"), ("State", "Clerk")],
-            "workclass string, occupation string",
-            policy(columns, staging=tmp_path),
-        )
-    assert "workclass: 2 of 2 distinct values unmapped" in str(raised.value)
-    assert "the hierarchy of 'occupation' would cover 100%" in str(raised.value)
+    text = workers_refused(spark, tmp_path, [quasi("workclass", jobs), quasi("occupation", work)])
+    assert "workclass: 2 of 2 distinct values unmapped" in text
+    assert "the hierarchy of 'occupation' would cover 100%" in text
 
 
 def test_a_file_that_is_named_for_two_columns_is_told_by_the_one_it_fits(spark: SparkSession, tmp_path: Path) -> None:
     work = tree(tmp_path, "work", "Private;*", "State;*")
-    columns = [quasi("workclass", work), quasi("occupation", work)]
-    with pytest.raises(DataError) as raised:
-        released(
-            spark,
-            [("Private", "Sales"), ("State", "Clerk")],
-            "workclass string, occupation string",
-            policy(columns, staging=tmp_path),
-        )
-    text = str(raised.value)
+    text = workers_refused(spark, tmp_path, [quasi("workclass", work), quasi("occupation", work)])
     assert "occupation: 2 of 2 distinct values unmapped" in text and f"add them to {work['path']}" in text
     assert "its hierarchy fits column 'workclass', 100% of whose distinct values it covers" in text
 
