@@ -11,7 +11,7 @@ from rich.text import Text
 
 from anon_spark.domain.counting import counted
 from anon_spark.domain.errors import AnonError
-from anon_spark.domain.policy import Column, DateHierarchy, Policy
+from anon_spark.domain.policy import Column, DateHierarchy, IntervalHierarchy, Policy
 from anon_spark.report import words
 from anon_spark.report.places import source_of, target_of, without_secrets
 from anon_spark.report.summary import as_text, grid, places
@@ -164,13 +164,22 @@ def _nulls(plan: Plan) -> str:
 
 def _groups(plan: Plan) -> str:
     """What a local recoding makes its groups of, and what each prints."""
-    printed = "as tight ranges" if plan.policy.bounds == "tight" else "as the intervals of their hierarchies"
     asked = plan.policy.settings.block_combinations
     blocks = "" if asked == "auto" else f", in blocks of at most {words.count(asked)}"
-    dates = [column.name for column in plan.policy.quasi_identifiers if isinstance(column.hierarchy, DateHierarchy)]
-    periods = f"; {', '.join(dates)} as the periods of the hierarchy, without which dates are ranges and lose less" if dates else ""
-    made_of = f"of {words.count(plan.combinations)} distinct combinations{blocks}"
-    return f"{made_of}; numbers {printed}{periods}; the least gcp found is published"
+    printed: dict[str, list[str]] = {}
+    for column in plan.policy.quasi_identifiers:
+        printed.setdefault(_printed(column, plan.policy), []).append(column.name)
+    told = "; ".join(f"{', '.join(names)} {how}" for how, names in printed.items())
+    return f"of {words.count(plan.combinations)} distinct combinations{blocks}; {told}; the least gcp found is published"
+
+
+def _printed(column: Column, policy: Policy) -> str:
+    """What a group prints of a column."""
+    if isinstance(column.hierarchy, DateHierarchy):
+        return "as the periods of the hierarchy, without which dates are ranges and lose less"
+    if column.hierarchy is None or (isinstance(column.hierarchy, IntervalHierarchy) and policy.bounds == "tight"):
+        return "as tight ranges"
+    return "as the intervals of the hierarchy" if isinstance(column.hierarchy, IntervalHierarchy) else "as labels of the hierarchy"
 
 
 def _output(policy: Policy) -> str:

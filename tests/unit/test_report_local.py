@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from fractions import Fraction
 
-from anon_spark.domain.policy import Column, DateHierarchy, FlatHierarchy, ModelSpec, Policy, Settings
+from anon_spark.domain.policy import Column, DateHierarchy, FlatHierarchy, IntervalHierarchy, ModelSpec, Policy, Settings
 from anon_spark.report.document import Report
 from anon_spark.report.html import render_html
 from anon_spark.report.parts import AuditFindings, ClassSize, Input, LossFigures, ModelFinding, Output, Step, Suppressed
@@ -67,11 +67,15 @@ def test_a_dry_run_tells_what_is_grouped() -> None:
     plan = Plan(policy=policy, types={"age": "int", "sex": "string"}, combinations=11_089, rows=32_561)
     text = " ".join(render_plan(plan).split())
     assert "job top-down" in text and "lattice" not in text
-    assert "of 11,089 distinct combinations; numbers as tight ranges; the least gcp found is published" in text
+    assert "of 11,089 distinct combinations; age as tight ranges; sex as labels of the hierarchy; the least gcp found is published" in text
     blocked = dataclasses.replace(policy, bounds="intervals", settings=Settings(block_combinations=500))
     text = " ".join(render_plan(dataclasses.replace(plan, policy=blocked)).split())
-    assert "in blocks of at most 500; numbers as the intervals of their hierarchies" in text
+    assert "in blocks of at most 500; age as tight ranges; sex as labels of the hierarchy" in text
+    stepped = Column(name="steps", role="quasi-identifier", hierarchy=IntervalHierarchy(widths=(Fraction(5),)))
+    for bounds, told in (("intervals", "steps as the intervals of the hierarchy;"), ("tight", "age, steps as tight ranges;")):
+        both = dataclasses.replace(policy, bounds=bounds, columns=(*policy.columns, stepped))
+        assert told in " ".join(render_plan(dataclasses.replace(plan, policy=both)).split())
     birth = Column(name="birth", role="quasi-identifier", hierarchy=DateHierarchy(units=("month", "year")))
     dated = dataclasses.replace(policy, columns=(*policy.columns, birth))
     text = " ".join(render_plan(dataclasses.replace(plan, policy=dated)).split())
-    assert "tight ranges; birth as the periods of the hierarchy, without which dates are ranges and lose less; the least gcp" in text
+    assert "; birth as the periods of the hierarchy, without which dates are ranges and lose less; the least gcp" in text
