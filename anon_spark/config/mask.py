@@ -9,8 +9,8 @@ MASK = "***"
 SECTIONS = ("input", "output", "report", "settings")
 """The sections that may carry credentials; elsewhere a text is a column or a value."""
 _SECRET = r"passw|pwd|passphrase|\bpass\b|secret|token|key|credential|authoriz|\bauth\b|signature|\bsas\b|\bsig\b"
-_SECRET_NAME = re.compile(rf"(?!password_env$)(?=.*(?:{_SECRET}))", re.IGNORECASE | re.DOTALL)
-"""The name of a variable of the environment is no secret, its value is."""
+_SECRET_NAME = re.compile(rf"(?!password_(?:env|conf)$)(?=.*(?:{_SECRET}))", re.IGNORECASE | re.DOTALL)
+"""The name of a variable of the environment, or of a setting, is no secret, its value is."""
 _STORE = re.compile(r"(?i)^(?:abfss?|wasbs?)://[^:/@\s]+@")
 _USER_INFO = re.compile(r"(?<=://)[^/\s'\"]*@")
 _ORACLE = re.compile(r"(?i)(jdbc:oracle:[a-z0-9]+:)[^@\s]+@")

@@ -25,9 +25,9 @@ def own_names(count: int) -> list[str]:
     return [f"{HELPER}{number}" for number in range(count)]
 
 
-def spark_options(options: Mapping[str, str], where: str) -> dict[str, str]:
+def spark_options(spark: SparkSession, options: Mapping[str, str], where: str) -> dict[str, str]:
     """The configured options without the table, with the password."""
-    given = for_spark(options, where, "output")
+    given = for_spark(spark, options, where, "output")
     return {name: value for name, value in given.items() if name.lower() != "dbtable"}
 
 
@@ -54,7 +54,7 @@ def read_table(
 
 def read_published(spark: SparkSession, sink: Sink, where: str) -> DataFrame:
     """A release that was published before. Raises DataError where there is none."""
-    options = with_password(sink.options, where, "output")
+    options = with_password(spark, sink.options, where, "output")
     database = Database(address_of(options, where), where)
     try:
         place = place_of(database, str(sink.place), where)
@@ -66,7 +66,7 @@ def read_published(spark: SparkSession, sink: Sink, where: str) -> DataFrame:
         raise DataError([Fault(where, "output", found, "a release", advice)])
     if not facts.columns:
         raise ConfigurationError([Fault(where, "output", f"{place} without columns", "a release", "was it published?")])
-    return read_table(spark, spark_options(sink.options, where), place, facts.columns, None)
+    return read_table(spark, spark_options(spark, sink.options, where), place, facts.columns, None)
 
 
 def _load(spark: SparkSession, options: Mapping[str, str], table: str, schema: T.StructType | None) -> DataFrame:

@@ -80,7 +80,7 @@ def address_of(options: Mapping[str, str], where: str) -> Address:
     others = {name: value for name, value in given.items() if name not in _SPARK}
     unknown = sorted((parameters.keys() | others.keys()) - _UNDERSTOOD - _IDLE)
     if unknown:
-        known = ", ".join(sorted(_SPARK | _UNDERSTOOD | {"password_env"}))
+        known = ", ".join(sorted(_SPARK | _UNDERSTOOD | {"password_env", "password_conf"}))
         raise _fault(where, KEY, ", ".join(unknown), f"options of an output that both connections know: {known}", "leave it out")
     said = {**parameters, **others}
     if not said.get("user"):

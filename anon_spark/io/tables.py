@@ -65,7 +65,7 @@ def _table(spark: SparkSession, source: Source, where: str, texts: Collection[st
     kind = _known(source.format, where)
     options = safe_options(kind, source.options, where)
     if is_jdbc(source.format):
-        options = for_spark(options, where, "input")
+        options = for_spark(spark, options, where, "input")
     reader = spark.read.format(source.format or "parquet").options(**options)
     if is_jdbc(source.format):
         table = reader.load()

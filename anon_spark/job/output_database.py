@@ -86,11 +86,11 @@ class DatabaseOutput(Output):
     def write(self, release: DataFrame) -> None:
         """Write the release to a staging table."""
         self.columns.append(release.schema)
-        write_staged(release, spark_options(self.sink.options, self.where), self.released)
+        write_staged(release, spark_options(release.sparkSession, self.sink.options, self.where), self.released)
 
     def staged_release(self, spark: SparkSession, schema: StructType) -> DataFrame:
         """The staging table, by the schema that it was written with."""
-        return read_staged(spark, spark_options(self.sink.options, self.where), self.released, schema)
+        return read_staged(spark, spark_options(spark, self.sink.options, self.where), self.released, schema)
 
     def refuse_columns(self, names: Sequence[str]) -> None:
         """ConfigurationError where the table can't have columns of these names, or has others."""
@@ -169,7 +169,7 @@ class DatabaseOutput(Output):
 
     def read(self, spark: SparkSession, staged: DataFrame) -> DataFrame:
         """The release as the database shows it."""
-        options = spark_options(self.sink.options, self.where)
+        options = spark_options(spark, self.sink.options, self.where)
         return read_table(spark, options, self.place, staged.columns, staged.schema)
 
 
@@ -177,7 +177,7 @@ def open_database(spark: SparkSession, policy: Policy, sink: Sink, release_id: s
     """Refuse a table that one transaction can't publish before anything is computed. Raises ConfigurationError."""
     scratch = refuse_places(spark, policy)
     where = policy.where
-    address = address_of(with_password(sink.options, where, "output"), where)
+    address = address_of(with_password(spark, sink.options, where, "output"), where)
     link = Database(address, where)
     try:
         place = place_of(link, str(sink.place), where)

@@ -302,6 +302,9 @@ def test_a_release_that_is_refused_leaves_nothing(spark: SparkSession, db: Serve
     assert names(db) == []
 
 
+SETTING = "spark.anon_spark.test.password"
+
+
 def source(db: Server, **more: object) -> dict[str, object]:
     options = {name: value for name, value in db.options("out.people").items() if name != "password"}
     return {"format": "jdbc", "options": {**options, "password_env": "ANON_SPARK_TEST_PASSWORD"}, **more}
@@ -376,11 +379,14 @@ def test_credentials_and_values_are_nowhere(
     db.run("CREATE TABLE out.people (sex text, pay int)", "INSERT INTO out.people VALUES ('f-marked', 1), ('f-marked', 2)")
     monkeypatch.setenv("ANON_SPARK_TEST_PASSWORD", PASSWORD)
     columns = [quasi("sex"), {"name": "pay", "role": "insensitive"}]
-    out = {"format": "jdbc", "options": db.options("out.t"), "mode": "overwrite"}
+    spark.conf.set(SETTING, PASSWORD)
+    options = {name: value for name, value in db.options("out.t").items() if name != "password"}
+    out = {"format": "jdbc", "options": {**options, "password_conf": SETTING}, "mode": "overwrite"}
     report = tmp_path / "report"
     asked = policy(columns, input=source(db), output=out, report={"path": str(report)})
     told = [run.run(spark, asked).release.report.to_json(), json.dumps(asked.to_dict())]
     assert json.loads((report / "report.json").read_text())["policy"]["input"]["options"]["password_env"] == "ANON_SPARK_TEST_PASSWORD"
+    assert json.loads((report / "report.json").read_text())["policy"]["output"]["options"]["password_conf"] == SETTING
     db.run("DELETE FROM out.t", "ALTER TABLE out.t ALTER sex TYPE varchar(3)")
     with pytest.raises(ConfigurationError, match=r"SQLSTATE 22001") as refused:
         run.run(spark, asked)

@@ -161,6 +161,7 @@ def test_no_credentials_in_what_is_kept(source):
         {"query": "SELECT * FROM a JOIN b ON a.key = b.key"},
         {"format": "jdbc", "options": {"url": "jdbc:postgresql://host/db?user=me", "dbtable": "t", "user": "me"}},
         {"format": "jdbc", "options": {"url": "jdbc:postgresql://host/db", "dbtable": "t", "password_env": "WORD"}},
+        {"format": "jdbc", "options": {"url": "jdbc:postgresql://host/db", "dbtable": "t", "password_conf": "spark.word"}},
     ],
 )
 def test_what_holds_no_credentials_is_kept_whole(source):

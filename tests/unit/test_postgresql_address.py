@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import builtins
 import ssl
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
+from pyspark.sql import SparkSession
 
 from anon_spark.domain.errors import ConfigurationError
 from anon_spark.io import postgresql
 from anon_spark.io.jdbc_options import for_spark, with_password
 from anon_spark.io.postgresql import Address, Database, address_of
 
+NO_SESSION = cast(SparkSession, None)
+"""What names no setting asks no session."""
 URL = "jdbc:postgresql://db.example:5433/people"
 
 
@@ -68,19 +73,39 @@ def test_what_certificates_are_asked_for() -> None:
 def test_a_password_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     options = {"url": URL, "Password_Env": "ANON_SPARK_TEST_WORD"}
     with pytest.raises(ConfigurationError, match=r"input\.options\.password_env: found 'ANON_SPARK_TEST_WORD', which is not set"):
-        with_password(options, "job.yaml", "input")
+        with_password(NO_SESSION, options, "job.yaml", "input")
     monkeypatch.setenv("ANON_SPARK_TEST_WORD", "hunter2")
-    assert with_password(options, "job.yaml", "input") == {"url": URL, "password": "hunter2"}
+    assert with_password(NO_SESSION, options, "job.yaml", "input") == {"url": URL, "password": "hunter2"}
     with pytest.raises(ConfigurationError, match="password and password_env; expected password_env alone") as refused:
-        with_password({**options, "password": "hunter2"}, "job.yaml", "input")
+        with_password(NO_SESSION, {**options, "password": "hunter2"}, "job.yaml", "input")
     assert "hunter2" not in str(refused.value)
+
+
+def test_a_password_comes_from_the_sessions_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Conf:
+        held = {"spark.people.password": "hunter2"}  # noqa: RUF012
+
+        def get(self, name: str, default: str) -> str:
+            return self.held.get(name, default)
+
+    session = cast(SparkSession, SimpleNamespace(conf=Conf()))
+    options = {"url": URL, "password_conf": "spark.people.password"}
+    assert with_password(session, options, "job.yaml", "input") == {"url": URL, "password": "hunter2"}
+    for more, told in (
+        ({"password_conf": "spark.x"}, "'spark.x', which is not set; expected a setting of the Spark session"),
+        ({"password": "hunter2"}, "password and password_conf; expected password_conf alone"),
+        ({"password_env": "X"}, "password_conf and password_env; expected password_env alone"),
+    ):
+        with pytest.raises(ConfigurationError) as refused:
+            with_password(session, {**options, **more}, "job.yaml", "input")
+        assert told in str(refused.value) and "hunter2" not in str(refused.value)
 
 
 def test_options_of_the_user_win() -> None:
     driver = "org.postgresql.Driver"
-    assert for_spark({"url": URL}, "job.yaml", "input") == {"url": URL, "driver": driver, "fetchsize": "10000"}
-    assert for_spark({"url": URL, "Driver": "x", "fetchSize": "1"}, "", "") == {"url": URL, "Driver": "x", "fetchSize": "1"}
-    assert for_spark({"url": "jdbc:h2:mem"}, "", "") == {"url": "jdbc:h2:mem", "fetchsize": "10000"}
+    assert for_spark(NO_SESSION, {"url": URL}, "job.yaml", "input") == {"url": URL, "driver": driver, "fetchsize": "10000"}
+    assert for_spark(NO_SESSION, {"url": URL, "Driver": "x", "fetchSize": "1"}, "", "") == {"url": URL, "Driver": "x", "fetchSize": "1"}
+    assert for_spark(NO_SESSION, {"url": "jdbc:h2:mem"}, "", "") == {"url": "jdbc:h2:mem", "fetchsize": "10000"}
 
 
 def test_a_driver_that_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
