@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from anon_spark.domain.counting import some_of
 from anon_spark.domain.errors import DataError, Fault
 from anon_spark.io.input_options import Options, folded
 from anon_spark.plans.fetch import fetch_row
@@ -62,6 +63,23 @@ def refuse_passed_over(spark: SparkSession, path: str, options: Options, layout:
     if beside:
         found, advice = f"{beside:,} files beside directories key=value, which Spark passes over", "move them away, or set it to false"
         raise DataError([Fault(where, key, found, expected, advice)])
+
+
+def refuse_columns_twice(spark: SparkSession, kind: str, path: str, options: Options, layout: Layout, where: str) -> None:
+    """DataError where files hold a column that their directories are named by, too: Spark takes what the directories say for it.
+
+    Names alone are read, which takes a pass over files of JSON.
+    """
+    if not layout.parts or kind not in ("csv", "json", "parquet", "orc"):
+        return
+    apart = {"basepath", "recursivefilelookup", "inferschema"}
+    given = {key: value for key, value in options.items() if key.lower() not in apart}
+    inside = spark.read.format(kind).options(**given, recursiveFileLookup="true").load(path).columns
+    twice = sorted({name for name in inside if name.casefold() in {part.casefold() for part in layout.parts}})
+    if twice:
+        found = f"{some_of(twice)}, both in the files and in the names of their directories (key=value)"
+        advice = "set input.options.recursiveFileLookup to true to read the files' own, or rename one of the two"
+        raise DataError([Fault(where, "input.path", found, "every column in one place", advice)])
 
 
 def refuse_empty_files(spark: SparkSession, path: str, options: Options, layout: Layout, where: str) -> None:

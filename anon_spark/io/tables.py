@@ -19,7 +19,14 @@ from anon_spark.io.jdbc_numbers import refuse_rounded
 from anon_spark.io.jdbc_options import for_spark, is_jdbc
 from anon_spark.io.jdbc_release import read_published
 from anon_spark.io.json_keys import key_twice, refuse_lost_keys
-from anon_spark.io.layout import as_text, layout_of, refuse_empty_files, refuse_passed_over, with_partitions_as_text
+from anon_spark.io.layout import (
+    as_text,
+    layout_of,
+    refuse_columns_twice,
+    refuse_empty_files,
+    refuse_passed_over,
+    with_partitions_as_text,
+)
 from anon_spark.io.line_ends import refuse_changed_line_ends
 from anon_spark.io.places import SPELLING, absent, local_place
 from anon_spark.io.raw_lines import refuse_misread, refuse_replaced
@@ -81,6 +88,7 @@ def _table(spark: SparkSession, source: Source, where: str, texts: Collection[st
     refuse_passed_over(spark, source.path, options, layout, where)
     if kind in ("parquet", "orc"):
         refuse_empty_files(spark, source.path, options, layout, where)
+    refuse_columns_twice(spark, kind, source.path, options, layout, where)
     table = with_partitions_as_text(reader, source.path, table, layout, texts, where)
     if kind in ("csv", "json"):
         table = as_text(reader, source.path, table, {f.name for f in table.schema.fields if f.dataType != T.StringType()} & set(texts))

@@ -39,6 +39,7 @@ def source(folder: Path, kind: str, *values: str) -> Source:
         ("json", [LONG, "1"], "more digits"),
         ("json", ["12345678901234567", "0.5"], "more digits"),
         ("json", ["1e-400", "0.5"], "more digits"),
+        ("csv", ["2020-01-01T00:00:00.123456789", "2020-01-01T00:00:00.123456000"], "smaller parts of a second"),
     ],
 )
 def test_numbers_that_inference_changes_are_refused_and_kept_as_text(

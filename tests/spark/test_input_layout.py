@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +131,18 @@ def test_files_in_subdirectories_are_not_passed_over(spark: SparkSession, tmp_pa
     assert sum(rows(spark, flat).values()) == sum(rows(spark, deep).values()) - 1
     shutil.rmtree(tmp_path / "t/more")
     assert rows(spark, nested) == rows(spark, flat)
+
+
+@pytest.mark.parametrize("kind", ["csv", "json", "parquet", "orc"])
+def test_a_column_that_directories_name_too_is_refused(spark: SparkSession, tmp_path: Path, kind: str) -> None:
+    """Spark takes the directory's value for the file's: 2 was published as 1."""
+    options = {"header": "true"} if kind == "csv" else {}
+    for part in ("a=1", "a=3"):
+        frame = spark.createDataFrame([("2", "x")], "A string, b string")
+        frame.write.format(kind).options(**options).save(str(tmp_path / "in" / part))
+    source = Source(format=kind, path=str(tmp_path / "in"), options=options)
+    assert "input.path: found 'A', both in the files and in the names of their directories" in refused(spark, source)
+    assert rows(spark, replace(source, options={**options, "recursiveFileLookup": "true"})) == Counter({("2", "x"): 2})
 
 
 def test_files_beside_partition_directories_are_not_passed_over(spark: SparkSession, tmp_path: Path) -> None:
