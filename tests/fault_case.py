@@ -97,6 +97,9 @@ def main(folder: Path, master: str, job: str, k: int, what: str, step: str) -> N
             return answer
 
         setattr(LocalFiles, step, call)
+        if step == "rename":
+            # as on a file system without that step
+            LocalFiles.exchange = lambda *_: False  # type: ignore[method-assign]
     run(spark, asked(folder, job, k), on_start=begin)
     spark.stop()
 

@@ -66,7 +66,7 @@ def run(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> None:
 def check(conf: str, sets: Sequence[str], show_values: bool, debug: bool) -> None:
     """Print the plan of the job, and end as a run would, as far as that is known without a search."""
     policy = _load(conf, sets, "input")
-    _refuse_beforehand(policy)
+    _refuse_beforehand(policy, plans=True)
     with spark_session("check", debug) as spark, _values_shown(show_values):
         with _progress() as on_start:
             plan = check_job(spark, policy, on_start=on_start)
@@ -138,10 +138,10 @@ def _names(source: Source) -> Sequence[str] | None:
     return names_beforehand(source, bare=has_local_files()) if is_started_here() else None
 
 
-def _refuse_beforehand(policy: Policy, publishes: bool = False) -> None:
+def _refuse_beforehand(policy: Policy, publishes: bool = False, plans: bool = False) -> None:
     """Tell what needs no Spark before its start is waited for."""
     if is_started_here():
-        refuse_beforehand(policy, publishes, bare=has_local_files())
+        refuse_beforehand(policy, publishes, bare=has_local_files(), plans=plans)
 
 
 def _print_audit(policy: Policy, result: AuditResult, verified: Verified) -> None:

@@ -48,7 +48,8 @@ class UnmappedError(DataError):
         super().__init__(faults)
 
     def _counts(self, found: Mapping[str, int], what: str) -> str:
-        return f"{len(found)} of {counted(self.distinct, 'distinct value')} {what}, {sum(found.values()):,} of {counted(self.rows, 'row')}"
+        distinct, rows = counted(self.distinct, "distinct value"), counted(self.rows, "row")
+        return f"{len(found):,} of {distinct} {what}, {sum(found.values()):,} of {rows}"
 
     def worst(self, limit: int = 5) -> tuple[tuple[str, int], ...]:
         """Up to ``limit`` of the values with their rows, most rows first: raw data, to be shown only to who asked for it."""

@@ -32,6 +32,13 @@ class LocalFiles:
             return False
         return True
 
+    def refusing(self, path: str) -> str | None:
+        """The folder in which nothing can be made, so that ``path`` can't; None where nothing is seen to stand in its way."""
+        folder = os.path.dirname(os.path.abspath(self.local(path)))
+        while not os.path.lexists(folder):
+            folder = os.path.dirname(folder)
+        return folder if os.path.isdir(folder) and not os.access(folder, os.W_OK | os.X_OK) else None
+
     def is_file(self, path: str) -> bool:
         return self.exists(path) and not os.path.isdir(self.local(path))
 

@@ -80,6 +80,8 @@ _JAVA = frozenset(
 )  # fmt: skip
 _NO_DRIVER = re.compile(r"No suitable driver|ClassNotFoundException: [\w.]+\.\w*Driver\b")
 _NO_CODEC = re.compile(r"ClassNotFoundException: [\w.]+\.\w*Codec\b")
+_FORBIDDEN = re.compile(r"\(Permission denied\)|AccessControlException|AccessDeniedException")
+_CRASHED = re.compile(r"Python worker exited unexpectedly")
 _FULL = re.compile(r"No space left on device|Disk quota exceeded")
 _NAME = re.compile(r"\[([A-Z][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]")
 _WORD = re.compile(r"\b[A-Za-z]\w+\b")
@@ -185,6 +187,11 @@ def as_ours(error: Exception, where: str, key: str) -> AnonError:
     if "CSVHeaderChecker" in _WORD.findall(_text(error)):
         advice = "name every column alike, or read each file by itself"
         return DataError([Fault(where, key, "files whose headers differ", "one header in all files", advice)])
+    if _CRASHED.search(_text(error)):
+        advice = "out of memory, most likely; its own log says more, and more memory or smaller partitions may help"
+        return PlatformError(f"{where}: {key}: a Python worker of Spark died; {advice}")
+    if unreadable(error) and _FORBIDDEN.search(_text(error)):
+        return DataError([Fault(where, key, "files that this user may not read", "files that Spark can", "get the right to read them")])
     if unreadable(error):
         advice = "mend or leave out those files; for a CSV check header, sep, escape and multiLine in options"
         return DataError([Fault(where, key, f"lines or files that can't be read ({found})", "well-formed data", advice)])

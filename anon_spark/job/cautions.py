@@ -12,7 +12,7 @@ from pyspark.sql import types as T
 
 from anon_spark.audit.result import AuditResult
 from anon_spark.domain.counting import counted
-from anon_spark.domain.policy import IntervalHierarchy, MaskHierarchy, Policy
+from anon_spark.domain.policy import FlatHierarchy, IntervalHierarchy, MaskHierarchy, Policy
 from anon_spark.domain.problem import Problem
 from anon_spark.domain.recoding import LocalRecoding, LocalSummary, Recoding
 from anon_spark.kernels.compiled import IS_COMPILED
@@ -43,6 +43,33 @@ def changes_nothing(policy: Policy) -> tuple[str, ...]:
         "bounds: intervals changes nothing: no quasi-identifier has a hierarchy of intervals. Give one to each number or date whose "
         "values are not to be printed as bounds, such as hierarchy: {intervals: {widths: [5, 20]}}.",
     )
+
+
+def unprotected(policy: Policy) -> tuple[str, ...]:
+    """A warning of sensitive columns that no model reads: a class of k rows may have one and the same value."""
+    read = {model.column for model in policy.privacy}
+    names = [column.name for column in policy.of_role("sensitive") if column.name not in read]
+    if not names:
+        return ()
+    return (
+        f"{', '.join(names)}: sensitive, and no model reads {'it' if len(names) == 1 else 'them'}: in a class whose rows all have one "
+        f"value, whoever finds the class learns it. Add a model, such as {{model: alpha-deassociation, column: {names[0]}, alpha: 0.5}}.",
+    )
+
+
+def flat_to_root(problem: Problem, policy: Policy) -> tuple[str, ...]:
+    """A warning a flat hierarchy of job lattice that can publish nothing but *: too many rows have a value of fewer than k."""
+    if policy.job != "lattice" or problem.k is None or problem.persons is not None:
+        return ()
+    told = []
+    for column, h, rows in zip(policy.quasi_identifiers, problem.hierarchies, problem.leaf_rows, strict=True):
+        rare = int(rows[rows < problem.k].sum())
+        if isinstance(column.hierarchy, FlatHierarchy) and rare > problem.may_suppress:
+            told.append(
+                f"{h.column}: hierarchy flat can only print * here: {counted(rare, 'row')} {'has' if rare == 1 else 'have'} a value of "
+                f"fewer than k = {problem.k} rows. A hierarchy with steps between (intervals, date, mask, a file) may keep more."
+            )
+    return tuple(told)
 
 
 def few_suppressed(recoding: Recoding, k: int | None) -> tuple[str, ...]:

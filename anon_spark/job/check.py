@@ -18,7 +18,15 @@ from anon_spark.domain.problem import Problem
 from anon_spark.io.catalog import unseen
 from anon_spark.io.spark_errors import job_faults
 from anon_spark.job.arguments import refuse_unusable
-from anon_spark.job.cautions import asks_nothing, changes_nothing, lists, numbers_as_text, uneven_masks
+from anon_spark.job.cautions import (
+    asks_nothing,
+    changes_nothing,
+    flat_to_root,
+    lists,
+    numbers_as_text,
+    uneven_masks,
+    unprotected,
+)
 from anon_spark.job.decide import refuse_large
 from anon_spark.job.destination import open_destination
 from anon_spark.job.directories import refuse_directories
@@ -93,10 +101,12 @@ def check(
             warnings=(
                 *asks_nothing(policy),
                 *changes_nothing(policy),
+                *unprotected(policy),
                 *cautions,
                 *absent_listed(policy.privacy, problem),
                 *lists(problem, texts),
                 *uneven_masks(problem, policy),
+                *flat_to_root(problem, policy),
                 *_warnings(usable, policy, bound),
             ),
         )

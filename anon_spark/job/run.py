@@ -27,7 +27,7 @@ from anon_spark.io.spark_errors import job_faults
 from anon_spark.io.tables import read
 from anon_spark.job.account import Run, write_report
 from anon_spark.job.arguments import refuse_arguments, refuse_stream, refuse_unusable
-from anon_spark.job.cautions import asks_nothing, changes_nothing, nothing_left, numbers_as_text, rows_of_persons
+from anon_spark.job.cautions import asks_nothing, changes_nothing, nothing_left, numbers_as_text, rows_of_persons, unprotected
 from anon_spark.job.classifier import classifier_of
 from anon_spark.job.decide import decide_levels
 from anon_spark.job.decide_groups import decide_groups, may_travel
@@ -230,7 +230,8 @@ class _Job:
         told = (*told, *rows_of_persons(self.policy, audit))
         roles = {column.name: column.role for column in self.policy.columns}
         unique = nearly_unique(staged.distinct, audit.rows or 0, {name: roles.get(name, "insensitive") for name in staged.distinct})
-        warnings = (*told, *self.cautions, *absent_listed(self.policy.privacy, gathered.problem), *plan.warnings, *unique)
+        warnings = (*told, *self.cautions, *absent_listed(self.policy.privacy, gathered.problem), *plan.warnings)
+        warnings = (*warnings, *unprotected(self.policy), *unique)
         status = STATUS_OF_EXIT[AuditError.exit_code] if not audit.ok else RETURNED if output.temporary else STATUS_OF_EXIT[0]
         seen = staged.table if audit.ok else None
         return write_report(

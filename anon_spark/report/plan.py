@@ -147,8 +147,10 @@ def _facts(plan: Plan) -> RenderableType:
 
 
 def _beside_suppression(plan: Plan) -> list[str]:
-    suppresses = plan.tightest and plan.policy.suppression.limit > 0
-    return ["of all rows together: without those suppressed, tighter ones may hold"] if suppresses else []
+    # fewer rows raise no k
+    others = any(spec.model != "k-anonymity" for spec in plan.policy.privacy)
+    tighter = plan.tightest and others and plan.policy.suppression.limit > 0
+    return ["of all rows together: without those suppressed, tighter ones may hold"] if tighter else []
 
 
 def _nulls(plan: Plan) -> str:

@@ -105,7 +105,8 @@ def leaves_one_release(
 def test_a_fault_as_a_step_begins(spark: SparkSession, tmp_path: Path, job: str, place: int) -> None:
     given, begun = asked(tmp_path, NEW, job, place), list[str]()
     before = published(spark, asked(tmp_path, OLD, job, place), begun.append)
-    assert begun == STEPS[job]
+    # the kernels may have to be compiled first
+    assert [step.partition(",")[0] for step in begun] == STEPS[job]
     old = files_in(tmp_path / "out/release")
 
     for step in begun:
@@ -204,7 +205,11 @@ def test_a_killed_driver(spark: SparkSession, tmp_path: Path, step: str) -> None
     assert case(tmp_path, "local[2]", "lattice", 5000).returncode == 0
     old, before = files_in(tmp_path / "out/release"), digest(spark, tmp_path)
     assert case(tmp_path, "local[2]", "lattice", 20, "driver", step).returncode == -signal.SIGKILL
-    assert digest(spark, tmp_path) != before if step == "exchange" else files_in(tmp_path / "out/release") == old
+    if step == "rename":
+        # where directories can't be exchanged the old one may just have been moved aside: the next run brings it back, or replaces it
+        assert old in [files_in(place) for place in (tmp_path / "out").iterdir()]
+    else:
+        assert digest(spark, tmp_path) != before if step == "exchange" else files_in(tmp_path / "out/release") == old
     assert case(tmp_path, "local[2]", "lattice", 20).returncode == 0
     after = digest(spark, tmp_path)
     assert after[0] == after[2] == fault_case.ROWS and after != before

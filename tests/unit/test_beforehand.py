@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +47,9 @@ def test_a_path_that_no_file_can_have(folder: Path) -> None:
     assert told.exit_code == 2 and "input.path: found 'p\\x00.csv'; expected a path without a NUL character" in told.stderr
 
 
-def call(command: str, path: str = "people.csv", output: str = "new", **source: Any) -> Result:
+def call(command: str, path: str = "people.csv", output: str = "new", report: str = "told", **source: Any) -> Result:
     settings = {
-        "input": {"format": "csv", "path": path, **source}, "output": {"path": output},
+        "input": {"format": "csv", "path": path, **source}, "output": {"path": output}, "report": {"path": report},
         "columns": [{"name": "sex", "role": "quasi-identifier", "hierarchy": "flat"}],
         "privacy": [{"model": "k-anonymity", "k": 2}],
     }  # fmt: skip
@@ -75,6 +76,19 @@ def test_an_output_that_is_there_is_told_at_once_and_with_the_plan_of_a_dry_run(
         found = call("run", output=output)
         assert found.exit_code == 2 and f"found {output.rstrip('/')}, which exists already" in found.stderr
         assert STARTED in call("check", output=output).stderr
+
+
+@pytest.mark.parametrize("command", ["run", "check", "risk", "compare"])
+def test_a_folder_in_which_nothing_can_be_made_is_told_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    """Asked of the system, since the tests may be root's, who may write anywhere."""
+    real = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: real(path, mode) and (mode == os.R_OK or Path(path) != folder / "taken"))
+    found = call(command, output="taken/a/new")
+    told = f"error: job.yaml: output.path: nothing can be made in the folder {folder}/taken; choose another output.path"
+    assert found.stderr.startswith(told) if command in ("run", "check") else STARTED in found.stderr
+    assert found.exit_code == 7
+    found = call(command, report="taken/report")
+    assert found.exit_code == 7 and f"report.path: nothing can be made in the folder {folder}/taken; choose" in found.stderr
 
 
 @pytest.mark.parametrize("path", ["no*.csv", "hdfs:/none.csv", "s3a://b/none.csv", "dbfs:/none.csv"])

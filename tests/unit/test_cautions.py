@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
 from fractions import Fraction
 
 import pytest
-from hierarchies import bind, model
+from hierarchies import bind, flat, model
 from pyspark.sql import types as T
 
 from anon_spark.domain.bind import bind as bind_column
 from anon_spark.domain.policy import Column, DateHierarchy, FlatHierarchy, IntervalHierarchy, MaskHierarchy, ModelSpec, Policy
 from anon_spark.domain.recoding import FullDomainRecoding, LatticeTrace, LocalSummary
 from anon_spark.domain.unmapped import UnmappedError
-from anon_spark.job.cautions import asks_nothing, changes_nothing, nothing_left, numbers_as_text, uneven_masks
+from anon_spark.job.cautions import (
+    asks_nothing,
+    changes_nothing,
+    flat_to_root,
+    nothing_left,
+    numbers_as_text,
+    uneven_masks,
+    unprotected,
+)
 
 
 def masked(values: list[str]) -> tuple[str, ...]:
@@ -83,3 +92,22 @@ def test_bounds_of_intervals_without_intervals_are_warned_of() -> None:
     for columns, bounds, told in (((none, flat), "intervals", 1), ((none, intervals), "intervals", 0), ((none,), "tight", 0)):
         found = changes_nothing(Policy(job="top-down", columns=columns, bounds=bounds))
         assert len(found) == told and all(text.startswith("bounds: intervals changes nothing") for text in found)
+
+
+def test_a_sensitive_column_that_no_model_reads_is_warned_of() -> None:
+    columns = tuple(Column(name=name, role="sensitive") for name in ("ill", "wage"))
+    k, alpha = ModelSpec(model="k-anonymity", parameters={"k": 2}), ModelSpec(model="alpha-deassociation", column="ill", parameters={})
+    assert unprotected(Policy(job="lattice", columns=columns, privacy=(k,)))[0].startswith("ill, wage: sensitive, and no model reads them")
+    (told,) = unprotected(Policy(job="lattice", columns=columns, privacy=(k, alpha)))
+    assert told.startswith("wage: sensitive, and no model reads it") and "column: wage, alpha: 0.5" in told
+    assert unprotected(Policy(job="lattice", columns=columns[:1], privacy=(k, alpha))) == ()
+
+
+@pytest.mark.parametrize(("rare", "limit", "told"), [(2, 0, 1), (2, Fraction(1, 10), 1), (2, Fraction(1, 5), 0), (0, 0, 0)])
+def test_a_flat_hierarchy_that_can_only_print_the_root_is_warned_of(rare: int, limit: Fraction, told: int) -> None:
+    rows = [("a", "x")] * (10 - rare) + [(f"r{i}", "x") for i in range(rare)]
+    problem, _ = bind(rows, [flat("q", sorted({row[0] for row in rows})), flat("b", ["x"])], [model("k-anonymity", k=2)])
+    policy = Policy(job="lattice", columns=tuple(Column(name=n, role="quasi-identifier", hierarchy=FlatHierarchy()) for n in "qb"))
+    found = flat_to_root(dataclasses.replace(problem, limit=Fraction(limit)), policy)
+    assert len(found) == told and all(text.startswith("q: hierarchy flat can only print * here: 2 rows have") for text in found)
+    assert flat_to_root(problem, dataclasses.replace(policy, job="top-down")) == ()
