@@ -44,7 +44,7 @@ def _source(piece: Piece[SourceKeys], keys: SourceKeys, notes: Notes) -> None:
         notes.add((*piece.key, "path"), repr(keys.path), "a path without a NUL character", "rename it")
     if len(given) > 1:
         notes.add(piece.key, " and ".join(given), "exactly one of path, table, query")
-    elif not given and piece.sound("path", "table", "query", "format", "options") and not (keys.format and keys.options):
+    elif not given and piece.sound("path", "table", "query", "format", "options") and not _needs_no_place(keys):
         notes.add(piece.key, "none of path, table, query", "exactly one of them, or a format with options such as jdbc")
     elif given == ["path"] and keys.format is None and "format" not in piece.bad:
         ending = _OWN_FORMATS.get(posixpath.splitext(str(keys.path).rstrip("/"))[1].lower())
@@ -54,6 +54,12 @@ def _source(piece: Piece[SourceKeys], keys: SourceKeys, notes: Notes) -> None:
         idle = {"format": keys.format is not None, "options": bool(keys.options) and given == ["query"]}
         for name in (name for name, set_ in idle.items() if set_):
             notes.add((*piece.key, name), f"{name} beside {given[0]}", f"{given[0]} alone")
+
+
+def _needs_no_place(keys: SourceKeys) -> bool:
+    """Whether a format's options may say all, as those of a database do."""
+    of_files = str(keys.format).strip().lower() in _OWN_FORMATS.values() and "path" not in {name.lower() for name in keys.options}
+    return bool(keys.format and keys.options) and not of_files
 
 
 def _sink(piece: Piece[SinkKeys], keys: SinkKeys, notes: Notes) -> None:

@@ -13,6 +13,8 @@ from anon_spark.io.input_options import folded, kind_of_format
 
 _MARKS = frozenset(("", "na", "n/a", "#n/a", "nan", "null", "(null)", "none", "nil", "missing", "\\n", "-", "--", "?", "."))
 """How files write that a value is missing, in small letters."""
+_COMMA = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+),\d+")
+"""How numbers are written where the comma stands before the fraction."""
 _SEPARATORS = (";", "\t", "|", ",", ":")
 _PATTERNS = {"date": ("dateFormat", "dd.MM.yyyy", "to_date"), "timestamp": ("timestampFormat", "dd.MM.yyyy HH:mm", "to_timestamp")}
 
@@ -53,6 +55,10 @@ def with_reading_hint(error: UnmappedError, column: Column, policy: Policy) -> t
         option, example, function = pattern
         asked = f"name it in input.options.{option}, such as {example}, beside inferSchema: true"
         hints.append(f"where they follow another pattern, {asked if is_csv else f'read them by it in a query ({function})'}")
+    commas = sum(bool(_COMMA.fullmatch(text.strip())) for text in error.unmapped)
+    if commas and (error.kind or column.type) in ("integer", "decimal", "double"):
+        query = "turn it into a point in a query: cast(replace(x, ',', '.') AS decimal(18, 2))"
+        hints.append(f"{commas:,} of them {'looks' if commas == 1 else 'look'} like numbers with a decimal comma: {query}")
     if not hints:
         return error.faults
     first, *others = error.faults

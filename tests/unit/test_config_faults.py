@@ -158,6 +158,7 @@ ONE = [
     ("privacy.1", {"model": "l-diversity", "l": 2, "c": 1}, "privacy.1.c", "c beside kind distinct", ""),
     # input, output, report
     ("input", "data/adult.csv", "input", "text", "write {path: ...}"),
+    ("input", {"format": "csv", "options": {"header": "true"}}, "input", "none of path, table, query", ""),
     ("input.format", GONE, "input.format", "nothing", "write format: csv"),
     ("input.path", GONE, "input", "none of path, table, query", ""),
     ("input.table", "db.t", "input", "path and table", ""),

@@ -58,6 +58,15 @@ def test_a_date_that_cannot_be_read_asks_for_its_pattern(kind: str, option: str)
     assert f"in a query (to_{kind})" in hint(None, column, ["31.12.1999"])
 
 
+def test_a_decimal_comma_asks_for_a_point() -> None:
+    numbers = Column(name="pay", role="quasi-identifier", hierarchy=IntervalHierarchy(widths=(5000,)))  # type: ignore[arg-type]
+    told = hint(CSV, numbers, ["90135,50", "1.234,5", "-7,0", "x", "1,2,3"])
+    assert told.startswith("3 of them look like numbers with a decimal comma: turn it into a point in a query")
+    assert "comma" not in hint(CSV, numbers, ["1;5", "12:30", "-"])
+    listed = Column(name="size", role="quasi-identifier", hierarchy=FileHierarchy(path="sizes.csv"))
+    assert hint(CSV, listed, ["1,5", "2"], tree=[["2", "*"]]) == ""
+
+
 @pytest.mark.parametrize("sep", [";", "\t", "|"])
 def test_a_csv_that_is_read_as_one_column_asks_for_its_separator(sep: str) -> None:
     shown = repr(sep).replace("'", '"') if sep == "\t" else repr(sep)
