@@ -37,6 +37,9 @@ def _outcome(error: Exception, debug: bool) -> int:
         return _told(error)
     if isinstance(error, SPARK_ERRORS):
         return _told(as_ours(error, "anon-spark", "Spark"))
+    if isinstance(error, ConnectionError):
+        advice = "killed, or out of memory; running again may help"
+        return _told(PlatformError(f"anon-spark: Spark does not answer any more ({error.strerror or type(error).__name__}): {advice}"))
     if isinstance(error, OSError):
         # its text may name paths alone, but on a full disk or a lost connection its kind says all
         return _told(PlatformError(f"anon-spark: the system failed ({error.strerror or type(error).__name__})"))

@@ -153,3 +153,13 @@ def test_an_absent_input_or_output_is_told_with_the_other_faults(folder: Path, c
     assert found.exit_code == 2
     lines = found.stderr.strip().splitlines()
     assert sorted(line.split(": ")[2] for line in lines) == [*wanted, "privacy.0.k"], lines
+
+
+def test_a_jvm_that_is_gone_is_told_as_such(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(*asked: object) -> None:
+        raise ConnectionRefusedError(111, "Connection refused")
+
+    monkeypatch.setattr(commands, "spark_session", gone)
+    found = call("run")
+    assert found.exit_code == 7
+    assert found.stderr.startswith("error: anon-spark: Spark does not answer any more (Connection refused): killed, or out of memory")
